@@ -1,0 +1,15 @@
+# ICEWRIGHT_SANITIZE: "address", "thread" or empty.
+if(ICEWRIGHT_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(ICEWRIGHT_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(ICEWRIGHT_SANITIZE)
+  message(FATAL_ERROR "ICEWRIGHT_SANITIZE must be address, thread or empty")
+endif()
+if(ICEWRIGHT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()

@@ -1,0 +1,27 @@
+#include "base/clock.h"
+
+namespace icewright {
+namespace {
+
+class SystemClock final : public Clock {
+ public:
+  TimePoint Now() override {
+    return std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
+  }
+
+  void SleepFor(Milliseconds duration, std::stop_token stop) override {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    wake.wait_for(lock, stop, duration, [] { return false; });
+  }
+};
+
+}  // namespace
+
+Clock& Clock::System() {
+  static SystemClock clock;
+  return clock;
+}
+
+}  // namespace icewright

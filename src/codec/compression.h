@@ -1,0 +1,30 @@
+#pragma once
+
+/// \file codec/compression.h
+/// Whole-buffer compression for Avro blocks, Puffin and metadata JSON.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace icewright {
+
+enum class Compression : std::uint8_t { kNone, kDeflate /* raw */, kGzip, kZstd, kSnappy, kLz4Frame };
+
+/// Errors: kInvalidArgument for a level the codec does not have.
+Result<Bytes> Compress(Compression codec, ByteView input, std::optional<int> level = {});
+
+/// `limit` bounds the output: untrusted input cannot ask for endless memory. Errors: kCorrupt.
+Result<Bytes> Decompress(Compression codec, ByteView input, std::size_t limit);
+
+/// Into `out`, whose capacity is reused.
+Status DecompressInto(Compression codec, ByteView input, std::size_t limit, Bytes& out);
+
+/// zlib's CRC-32.
+std::uint32_t Crc32(ByteView bytes, std::uint32_t seed = 0);
+
+}  // namespace icewright

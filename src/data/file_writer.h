@@ -1,0 +1,54 @@
+#pragma once
+
+/// \file data/file_writer.h
+/// Writes Arrow batches as one data file, and describes it as a DataFile with metrics.
+///
+/// Spec: "Manifests" (metrics), "Appendix A: Format-specific Requirements".
+
+#include <arrow/type_fwd.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/run_context.h"
+#include "io/file_io.h"
+#include "manifest/data_file.h"
+#include "table/metadata.h"
+
+namespace icewright {
+
+/// What all files of a rewrite share, worked out once from the table's properties. Immutable.
+struct WritePlan {
+  Schema schema;  ///< incl. _row_id and _last_updated_sequence_number where lineage is kept
+  std::shared_ptr<const TableMetadata> metadata;
+  FileFormat format = FileFormat::kParquet;
+  SortOrderId sort_order_id{0};
+  std::string created_by;
+  /// Of one open writer; smaller than the table's row-group size if the budget needs it.
+  std::int64_t row_group_bytes = 0;
+};
+
+/// Single-threaded.
+class FileWriter {
+ public:
+  virtual ~FileWriter() = default;
+
+  /// Precondition: the batch has the plan's Arrow schema.
+  virtual Status Write(RunContext& run, const arrow::RecordBatch& batch) = 0;
+
+  /// Bytes flushed plus an estimate of what is buffered, for rolling.
+  virtual std::int64_t estimated_bytes() const = 0;
+
+  /// Closes the file. Partition and spec of the result are the caller's to fill in.
+  virtual Result<DataFile> Close(RunContext& run) = 0;
+};
+
+/// Destruction without Close removes the file.
+Result<std::unique_ptr<FileWriter>> CreateFileWriter(RunContext& run,
+                                                     std::shared_ptr<const WritePlan> plan,
+                                                     FileIO& io, const Location& location,
+                                                     std::shared_ptr<arrow::MemoryPool> pool);
+
+}  // namespace icewright
