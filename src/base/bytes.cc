@@ -35,7 +35,8 @@ std::string ToHex(ByteView bytes) {
 
 Result<Bytes> FromHex(std::string_view text) {
   if (text.size() % 2 != 0) {
-    return Error(Code::kInvalidArgument, "hexadecimal text has an odd length: " + std::string(text));
+    return Error(Code::kInvalidArgument,
+                 "hexadecimal text has an odd length: " + std::string(text));
   }
   Bytes out;
   out.reserve(text.size() / 2);

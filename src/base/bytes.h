@@ -64,15 +64,14 @@ class MemorySink final : public ByteSink {
 
 /// Little-endian load of a number. Precondition: p has sizeof(T) bytes.
 template <typename T>
-  requires std::is_arithmetic_v<T>
-T LoadLittle(const char* p) {
+requires std::is_arithmetic_v<T> T LoadLittle(const char* p) {
   T value;
   std::memcpy(&value, p, sizeof(T));  // all supported targets are little-endian
   return value;
 }
 
 template <typename T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 void AppendLittle(Bytes& out, T value) {
   char raw[sizeof(T)];
   std::memcpy(raw, &value, sizeof(T));

@@ -59,7 +59,8 @@ Status ParallelFor(RunContext& run, std::size_t count, int limit,
     }
     return {};
   };
-  const int workers = static_cast<int>(std::min<std::size_t>(count, static_cast<std::size_t>(std::max(limit, 1))));
+  const int workers =
+      static_cast<int>(std::min<std::size_t>(count, static_cast<std::size_t>(std::max(limit, 1))));
   if (workers <= 1) return executor_internal::Guarded(work);
   return executor_internal::RunWithWorkers(run, workers - 1, work, work, [&] { failed = true; });
 }

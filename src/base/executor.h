@@ -15,10 +15,11 @@
 
 namespace icewright {
 
-/// Calls fn(0) ... fn(count - 1), at most `limit` at a time, items started in order. The first error
-/// wins and no further item starts; all threads are joined before it returns. With limit 1 (or one
-/// item) everything runs on the calling thread. Exceptions of `fn` become kInternal, bad_alloc
-/// kExhausted. Errors: those of fn; those of run.Check(), which is asked before each item.
+/// Calls fn(0) ... fn(count - 1), at most `limit` at a time, items started in order. The first
+/// error wins and no further item starts; all threads are joined before it returns. With limit 1
+/// (or one item) everything runs on the calling thread. Exceptions of `fn` become kInternal,
+/// bad_alloc kExhausted. Errors: those of fn; those of run.Check(), which is asked before each
+/// item.
 Status ParallelFor(RunContext& run, std::size_t count, int limit,
                    const std::function<Status(std::size_t)>& fn);
 
@@ -64,9 +65,8 @@ Status OrderedParallel(RunContext& run, std::size_t count, int limit,
       std::size_t mine = 0;
       {
         std::unique_lock lock(mutex);
-        changed.wait(lock, [&] {
-          return abandoned || started >= count || started < consumed + depth;
-        });
+        changed.wait(lock,
+                     [&] { return abandoned || started >= count || started < consumed + depth; });
         if (abandoned || started >= count) return {};
         mine = started++;
         window.emplace_back();

@@ -48,8 +48,9 @@ TEST_P(ParallelForTest, TurnsExceptionsIntoErrors) {
   EXPECT_THAT(ParallelFor(run_, 2, GetParam(),
                           [](std::size_t) -> Status { throw std::runtime_error("boom"); }),
               HasError(Code::kInternal, HasSubstr("boom")));
-  EXPECT_THAT(ParallelFor(run_, 2, GetParam(), [](std::size_t) -> Status { throw std::bad_alloc(); }),
-              HasCode(Code::kExhausted));
+  EXPECT_THAT(
+      ParallelFor(run_, 2, GetParam(), [](std::size_t) -> Status { throw std::bad_alloc(); }),
+      HasCode(Code::kExhausted));
 }
 
 TEST_P(ParallelForTest, StopsWhenTheRunIsStopped) {

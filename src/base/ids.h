@@ -18,8 +18,8 @@ enum class SortOrderId : std::int32_t {};
 
 template <typename T>
 concept StrongId = std::is_same_v<T, SnapshotId> || std::is_same_v<T, SequenceNumber> ||
-                   std::is_same_v<T, FieldId> || std::is_same_v<T, SpecId> ||
-                   std::is_same_v<T, SchemaId> || std::is_same_v<T, SortOrderId>;
+    std::is_same_v<T, FieldId> || std::is_same_v<T, SpecId> || std::is_same_v<T, SchemaId> ||
+    std::is_same_v<T, SortOrderId>;
 
 /// The number behind an id, for encoding and arithmetic.
 template <StrongId T>

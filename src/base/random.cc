@@ -9,7 +9,8 @@ namespace icewright {
 
 Random::Random() {
   std::random_device device;
-  std::seed_seq seed{device(), device(), device(), device(), device(), device(), device(), device()};
+  std::seed_seq seed{device(), device(), device(), device(),
+                     device(), device(), device(), device()};
   engine_.seed(seed);
 }
 
@@ -19,7 +20,7 @@ std::uint64_t Random::Next() {
 }
 
 std::string Random::NewUuid() {
-  const std::uint64_t high = (Next() & ~0xF000ULL) | 0x4000ULL;                // version 4
+  const std::uint64_t high = (Next() & ~0xF000ULL) | 0x4000ULL;               // version 4
   const std::uint64_t low = (Next() & 0x3FFFFFFFFFFFFFFFULL) | (1ULL << 63);  // variant 1
   Bytes raw;
   for (int shift = 56; shift >= 0; shift -= 8) raw += static_cast<char>(high >> shift);
