@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/run_context.h"
@@ -31,17 +32,19 @@ Result<T> FromArrow(arrow::Result<T> result, std::string_view step = {}) {
   return FromArrow(result.status(), step);
 }
 
+/// Success stays success: IW_TRY(CheckArrow(builder.Finish(&array))).
+Status CheckArrow(const arrow::Status& status, std::string_view step = {});
+
 /// Runs fn; exceptions of Parquet and ORC become kCorrupt (or kUnsupported, kExhausted, kIo).
 Status Guard(std::string_view step, const std::function<Status()>& fn);
 
-/// An Arrow pool that takes from the run's budget and refuses beyond it. Must outlive what it
-/// allocated; one per run, see PoolOf.
-class BudgetPool;
-
-/// The pool of this run (made on first use, freed with the last shared_ptr).
+/// An Arrow pool that takes from the run's budget and refuses beyond it: allocations then fail with
+/// kExhausted. One per run or per worker; the run must outlive it, and it all it allocated.
+/// Thread-safe.
 std::shared_ptr<arrow::MemoryPool> MakePool(RunContext& run);
 
-/// Our files as Arrow's. The input stays open while Arrow uses it; the output is closed by its owner.
+/// Our files as Arrow's. The input stays open while Arrow uses it; the output is closed by its
+/// owner.
 std::shared_ptr<arrow::io::RandomAccessFile> ToArrowFile(std::unique_ptr<InputFile> file,
                                                          arrow::MemoryPool* pool);
 std::shared_ptr<arrow::io::OutputStream> ToArrowStream(OutputFile& file);
