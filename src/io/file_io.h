@@ -74,6 +74,7 @@ class FileIO {
   /// Missing folders are made. Errors: as Open; kAlreadyExists may come here or from Close().
   virtual Result<std::unique_ptr<OutputFile>> Create(const Location& location, CreateMode mode) = 0;
 
+  /// True for a file; a folder is none.
   virtual Result<bool> Exists(const Location& location) = 0;
 
   /// A file that is already gone is a success.
