@@ -13,15 +13,25 @@
 
 namespace icewright {
 
-enum class Compression : std::uint8_t { kNone, kDeflate /* raw */, kGzip, kZstd, kSnappy, kLz4Frame };
+enum class Compression : std::uint8_t {
+  kNone,
+  kDeflate /* raw */,
+  kGzip,
+  kZstd,
+  kSnappy,
+  kLz4Frame
+};
 
+/// Levels are those of Iceberg's table properties: deflate and gzip -1 (default) to 9, zstd to 22,
+/// lz4 0 to 12; none and snappy have no levels and pass over one, as Java does.
 /// Errors: kInvalidArgument for a level the codec does not have.
 Result<Bytes> Compress(Compression codec, ByteView input, std::optional<int> level = {});
 
-/// `limit` bounds the output: untrusted input cannot ask for endless memory. Errors: kCorrupt.
+/// `limit` bounds the output: untrusted input cannot ask for endless memory. gzip may have several
+/// members, zstd and lz4 several frames. Errors: kCorrupt.
 Result<Bytes> Decompress(Compression codec, ByteView input, std::size_t limit);
 
-/// Into `out`, whose capacity is reused.
+/// Into `out`, whose capacity is reused; its old size is taken as a guess of the new one.
 Status DecompressInto(Compression codec, ByteView input, std::size_t limit, Bytes& out);
 
 /// zlib's CRC-32.

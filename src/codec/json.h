@@ -4,11 +4,10 @@
 /// JSON values with typed access that names what is missing. The one home of the JSON library.
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 #include "base/result.h"
 #include "codec/json_fwd.h"

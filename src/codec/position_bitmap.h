@@ -43,7 +43,8 @@ class PositionBitmap {
 
   /// Checks length, magic, CRC, the structure of every container (order, overlap, cardinality) and
   /// the total. Errors: kCorrupt.
-  static Result<PositionBitmap> ParseDeletionVector(ByteView blob, std::int64_t expected_cardinality);
+  static Result<PositionBitmap> ParseDeletionVector(ByteView blob,
+                                                    std::int64_t expected_cardinality);
 
  private:
   struct Rep;

@@ -37,8 +37,8 @@ struct PuffinFooter {
 /// Size of the footer, from the last 12 bytes of a file. Errors: kCorrupt.
 Result<std::int64_t> PuffinFooterSize(ByteView last_12_bytes, std::int64_t file_size);
 
-/// `footer` is the last footer_size bytes. Blobs are checked to lie inside the file. Errors: kCorrupt,
-/// kUnsupported (flags, codec).
+/// `footer` is the last footer_size bytes. Blobs are checked to lie inside the file. Errors:
+/// kCorrupt, kUnsupported (flags, codec).
 Result<PuffinFooter> ParsePuffinFooter(ByteView footer, std::int64_t file_size);
 
 /// Bytes of a blob as they were before compression. Errors: kCorrupt.
@@ -50,7 +50,8 @@ class PuffinWriter {
   /// `created_by` becomes the footer property. Borrows the sink.
   PuffinWriter(ByteSink& sink, std::string created_by);
 
-  /// `blob.offset` and `.length` are filled in; the data is written as it is. Returns the final blob.
+  /// `blob.offset` and `.length` are filled in; the data is written as it is. Returns the final
+  /// blob.
   Result<PuffinBlob> Add(PuffinBlob blob, ByteView data);
 
   /// Returns the size of the footer.

@@ -34,22 +34,57 @@ class Decoder {
     }
     return ReadLongSlow();
   }
-  std::int32_t ReadInt();
-  bool ReadBoolean();
-  float ReadFloat();
-  double ReadDouble();
-  ByteView ReadBytes();           ///< Valid while the block is.
-  ByteView ReadFixed(int size);
+  std::int32_t ReadInt() {
+    const std::int64_t value = ReadLong();
+    if (value != static_cast<std::int32_t>(value)) Fail();
+    return ok_ ? static_cast<std::int32_t>(value) : 0;
+  }
+  bool ReadBoolean() {
+    if (p_ == end_ || static_cast<unsigned char>(*p_) > 1) {
+      Fail();
+      return false;
+    }
+    return *p_++ != 0;
+  }
+  float ReadFloat() { return ReadLittle<float>(); }
+  double ReadDouble() { return ReadLittle<double>(); }
 
-  /// Start of the next array or map block: item count, 0 at the end. A block's byte size is skipped.
-  /// A count that cannot fit in what remains fails, unless items may take no bytes.
-  std::int64_t ReadBlockCount();
+  /// Valid while the block is.
+  ByteView ReadBytes() {
+    const std::int64_t size = ReadLong();
+    return Take(static_cast<std::uint64_t>(size));  // a negative size is too large
+  }
+  ByteView ReadFixed(int size) { return Take(static_cast<std::uint64_t>(size)); }
+
+  /// Start of the next array or map block: item count, 0 at the end. A block's byte size is
+  /// skipped. A count of items that cannot fit in what remains fails. `min_item_bytes` is the
+  /// `min_bytes` of the items' schema (a map's entry: one more); where it is 0, a count is at most
+  /// 2^24.
+  std::int64_t ReadBlockCount(std::int64_t min_item_bytes = 1);
 
   /// Passes over one value of this schema.
   void Skip(const Schema& schema);
 
  private:
   std::int64_t ReadLongSlow();
+  void SkipItems(const Schema& schema);
+
+  ByteView Take(std::uint64_t size) {
+    if (size > remaining()) {
+      Fail();
+      return {};
+    }
+    const ByteView bytes(p_, size);
+    p_ += size;
+    return bytes;
+  }
+
+  template <typename T>
+  T ReadLittle() {
+    const ByteView bytes = Take(sizeof(T));
+    return bytes.empty() ? T{} : LoadLittle<T>(bytes.data());
+  }
+
   const char* p_;
   const char* end_;
   bool ok_ = true;

@@ -40,6 +40,7 @@ class ContainerReader {
     ByteView data;           ///< Decompressed; valid until the next call.
   };
   /// False at the end of the file. Errors: kCorrupt (sync marker, CRC, cut file), naming the file.
+  /// After an error the reader is unusable.
   Result<bool> Next(Block& block);
 
   /// As Next, but the block stays compressed: for copying blocks between files of one codec.
@@ -52,7 +53,11 @@ class ContainerReader {
 
  private:
   ContainerReader() = default;
+  Error Corrupt(std::string_view what) const;
+  Status ReadHeader();
   Result<bool> Fill(std::size_t need);
+  Result<std::int64_t> TakeLong();
+  Result<ByteView> Take(std::int64_t size);
   std::unique_ptr<ByteSource> source_;
   std::string name_;
   std::size_t block_limit_ = 0;
@@ -60,9 +65,10 @@ class ContainerReader {
   Compression compression_ = Compression::kNone;
   std::map<std::string, std::string, std::less<>> metadata_;
   std::string sync_;
-  Bytes input_;               // read from the source, not yet consumed: [start_, size)
+  Bytes input_;  // read from the source, not yet consumed: [start_, size)
   std::size_t start_ = 0;
-  Bytes output_;              // the current block, decompressed
+  std::int64_t offset_ = 0;  // of start_ in the file
+  Bytes output_;             // the current block, decompressed
 };
 
 /// Writes a container to a byte stream. Single-threaded.
@@ -74,7 +80,8 @@ class ContainerWriter {
     std::size_t block_bytes = 64 << 10;  ///< A block is flushed when it is at least this big.
     std::string sync_marker;             ///< 16 bytes; callers take them from Random.
   };
-  /// Writes the header. `schema_json` is stored letter for letter. Borrows the sink.
+  /// Writes the header. `schema_json` is stored letter for letter. Borrows the sink. Errors:
+  /// kInvalidArgument (codec, marker, a key that starts with "avro."), those of the sink.
   static Result<ContainerWriter> Open(ByteSink& sink, std::string_view schema_json,
                                       const std::map<std::string, std::string>& metadata,
                                       Options options);
@@ -90,11 +97,14 @@ class ContainerWriter {
   Status Finish();
 
   /// Bytes given to the sink so far, plus the open block as it is.
-  std::int64_t estimated_bytes() const { return written_ + static_cast<std::int64_t>(buffer_.size()); }
+  std::int64_t estimated_bytes() const {
+    return written_ + static_cast<std::int64_t>(buffer_.size());
+  }
 
  private:
   ContainerWriter(ByteSink& sink, Options options) : sink_(&sink), options_(std::move(options)) {}
   Status Flush();
+  Status Write(std::int64_t count, ByteView compressed);
   ByteSink* sink_;
   Options options_;
   Bytes buffer_;
