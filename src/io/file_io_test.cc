@@ -8,7 +8,9 @@
 #include "io/local_file_io.h"
 #include "io/memory_file_io.h"
 #include "testing/fake_clock.h"
+#include "testing/fault_file_io.h"
 #include "testing/file_io_suite.h"
+#include "testing/prefix_mapped_file_io.h"
 #include "testing/temp_folder.h"
 
 namespace icewright {
@@ -27,10 +29,24 @@ FileIoUnderTest OnUri() {
 
 FileIoUnderTest InMemory() { return {MakeMemoryFileIO(), Location("mem://bucket/root")}; }
 
+FileIoUnderTest Faultless() {
+  auto folder = std::make_shared<TempFolder>();
+  return {std::make_shared<FaultFileIO>(MakeLocalFileIO()), folder->location(), folder};
+}
+
+FileIoUnderTest Mapped() {
+  auto folder = std::make_shared<TempFolder>();
+  return {MakePrefixMappedFileIO(MakeLocalFileIO(), {{"file:/recorded", folder->path() + "/now"}},
+                                 MappedAccess::kReadWrite),
+          Location("file:/recorded/w"), folder};
+}
+
 INSTANTIATE_TEST_SUITE_P(All, FileIoSuite,
                          ::testing::Values(FileIoFactory{"LocalPath", OnPath, true},
                                            FileIoFactory{"LocalUri", OnUri, true},
-                                           FileIoFactory{"Memory", InMemory}),
+                                           FileIoFactory{"Memory", InMemory},
+                                           FileIoFactory{"Fault", Faultless, true},
+                                           FileIoFactory{"PrefixMapped", Mapped, true}),
                          FileIoFactory::Name);
 
 TEST(LocalPathOfTest, ReadsTheSpellings) {
