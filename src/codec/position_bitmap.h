@@ -24,6 +24,7 @@ class PositionBitmap {
   ~PositionBitmap();
   PositionBitmap Clone() const;
 
+  /// A negative position names no row and adds nothing.
   void Add(std::int64_t position);
   /// [first, last); an empty or reversed range adds nothing.
   void AddRange(std::int64_t first, std::int64_t last);
@@ -38,7 +39,8 @@ class PositionBitmap {
   /// Ascending.
   void ForEach(const std::function<void(std::int64_t)>& fn) const;
 
-  /// The blob of a `deletion-vector-v1`: length, magic, vector, CRC. Run-optimised.
+  /// The blob of a `deletion-vector-v1`: length, magic, vector, CRC. Run-optimised; 32-bit bitmaps
+  /// without members are left out. Precondition: below 2 GiB, the format's limit.
   Bytes SerializeDeletionVector() const;
 
   /// Checks length, magic, CRC, the structure of every container (order, overlap, cardinality) and
