@@ -10,7 +10,9 @@
 
 namespace icewright {
 
-using Int128 = __int128;
+/// __extension__: 128-bit integers are no ISO C++, and -Wpedantic would say so everywhere.
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 UInt128;
 
 /// A value without its type; every function below also takes the type. What holds what:
 /// null: monostate; boolean: bool; int, date: int32; long, time, timestamp*: int64; float; double;
