@@ -20,7 +20,7 @@
 namespace icewright {
 
 struct RewriteGroupRequest {
-  std::vector<FileTask> tasks;
+  std::vector<FileTask> tasks = {};
   SpecId output_spec_id{0};
   /// A writer starts the next file when this many bytes are written or buffered.
   std::int64_t roll_at_bytes = 0;
