@@ -24,6 +24,9 @@ struct Field {
 
   /// v3: what a writer fills in that does not know the field.
   std::optional<Literal> write_default = {};
+
+  /// JSON object of members this build does not know (and defaults of nested types), or empty.
+  std::string unknown_fields = {};
 };
 
 }  // namespace icewright
