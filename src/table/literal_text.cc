@@ -81,9 +81,9 @@ Scientific ShortestDigits(Float value) {
   if (buffer[1] == 'e') {
     written = std::to_chars(buffer.data(), end, value, std::chars_format::scientific, 1);
   }
-  const char* const e = std::find(buffer.data(), written.ptr, 'e');
+  const char* const e = std::find(buffer.cbegin(), buffer.cend(), 'e');
   Scientific result{std::string(1, buffer[0]), 0};
-  result.digits.append(buffer.data() + 2, e);
+  result.digits.append(buffer.cbegin() + 2, e);
   std::from_chars(e[1] == '+' ? e + 2 : e + 1, written.ptr, result.exponent);
   return result;
 }
