@@ -1,1 +1,73 @@
-int main() { return 0; }
+// The program: connects the command line to the process it runs in.
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "icewright/cli.h"
+
+extern char** environ;
+
+namespace {
+
+std::optional<std::string> GetEnvironment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+// Ctrl-C and SIGTERM ask the run to stop; the second one ends the process at once. They are polled,
+// since a handler could not touch the stop state safely.
+class SignalWatch {
+ public:
+  SignalWatch() {
+    sigemptyset(&signals_);
+    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals_, signal);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // before any thread is made: all inherit it
+    std::signal(SIGPIPE, SIG_IGN);
+    ticker_.emplace(icewright::Milliseconds(20), [this] { Poll(); });
+  }
+
+  std::stop_token stop() const { return source_.get_token(); }
+
+ private:
+  void Poll() {
+    const timespec none{};
+    while (sigtimedwait(&signals_, nullptr, &none) > 0) {
+      if (!source_.request_stop()) std::_Exit(130);
+    }
+  }
+
+  sigset_t signals_{};
+  std::stop_source source_;
+  std::optional<icewright::Ticker> ticker_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    SignalWatch signals;
+    icewright::cli::Env env{.out = std::cout,
+                            .err = std::cerr,
+                            .err_is_terminal = isatty(STDERR_FILENO) == 1,
+                            .stop = signals.stop(),
+                            .get_env = GetEnvironment};
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      env.environment.emplace_back(*variable);
+    }
+    return icewright::cli::RunCommandLine(env, std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::exception& e) {
+    std::cerr << "icewright: unexpected exception: " << e.what() << '\n';
+    return 1;
+  }
+}

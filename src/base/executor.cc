@@ -46,6 +46,19 @@ Status RunWithWorkers(RunContext&, int workers, const std::function<Status()>& w
 
 }  // namespace executor_internal
 
+Ticker::Ticker(Milliseconds interval, std::function<void()> fn)
+    : thread_([interval, fn = std::move(fn)](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        while (!wake.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
+          if (stop.stop_requested()) return;
+          fn();
+        }
+      }) {}
+
+Ticker::~Ticker() = default;
+
 Status ParallelFor(RunContext& run, std::size_t count, int limit,
                    const std::function<Status(std::size_t)>& fn) {
   std::atomic<std::size_t> next{0};

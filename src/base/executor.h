@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "base/result.h"
 #include "base/run_context.h"
@@ -29,6 +30,16 @@ template <typename T>
 Status OrderedParallel(RunContext& run, std::size_t count, int limit,
                        const std::function<Result<T>(std::size_t)>& produce,
                        const std::function<Status(std::size_t, T&&)>& consume);
+
+/// Calls fn every `interval` on a thread of its own, until destroyed. Single-threaded.
+class Ticker {
+ public:
+  Ticker(Milliseconds interval, std::function<void()> fn);
+  ~Ticker();
+
+ private:
+  std::jthread thread_;
+};
 
 namespace executor_internal {
 /// Runs fn; exceptions become errors.

@@ -34,12 +34,14 @@ struct SnapshotUpdate {
   std::vector<AddedFile> added_data_files = {};
   std::vector<AddedFile> added_delete_files = {};
 
-  /// Must be live in the head, or the commit fails with kConflict. DVs of removed data files go too.
+  /// Must be live in the head, or the commit fails with kConflict. DVs of removed data files go
+  /// too.
   std::vector<DataFile> removed_data_files = {};
   std::vector<DataFile> removed_delete_files = {};
 
-  /// The snapshot this update was planned on; what came after it is validated. Unset: no validation
-  /// of history.
+  /// The snapshot this update was planned on; what came after it is validated: conflict if the
+  /// chain to it is broken, or if a data file that the added deletes name was removed. Unset: no
+  /// validation of history.
   std::optional<SnapshotId> validate_from = {};
 
   /// With validate_from: conflict if a snapshot in between added deletes for a removed data file.
@@ -58,20 +60,22 @@ struct FileConflict {
 };
 
 struct CommitReport {
+  /// Set on success, and on kCommitUnknown: the snapshot to look for.
   std::optional<SnapshotId> snapshot_id = {};
   int attempts = 0;
   /// Filled on kConflict by what others did to files; empty for other conflicts.
   std::vector<FileConflict> conflicts = {};
-  /// Files of losing attempts that could not be deleted.
+  /// Files of losing attempts that could not be deleted; on kCommitUnknown everything written.
   std::vector<Location> leftovers = {};
 };
 
 /// Commits, retrying lost races as the table's commit.retry.* properties say (until
 /// commit.retry.total-timeout-ms unless the table sets commit.retry.num-retries itself).
 /// `report` is filled in either case.
-/// Errors: kConflict: validation failed or retries ran out; every manifest written is deleted again.
-/// kCommitUnknown: nothing is deleted. kInvalidArgument: the update contradicts itself.
-/// Cost: reads the manifests that hold removed files, and those added since validate_from.
+/// Errors: kConflict: validation failed or retries ran out; every manifest written is deleted
+/// again. kCommitUnknown: nothing is deleted. kInvalidArgument: the update contradicts itself.
+/// Cost: reads the manifests that hold removed files, those added since validate_from, and with
+/// added DVs the delete manifests of their partitions (a data file must not get a second one).
 Status CommitSnapshot(RunContext& run, Table& table, const SnapshotUpdate& update,
                       CommitReport& report);
 

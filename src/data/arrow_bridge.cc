@@ -244,17 +244,21 @@ Status CheckArrow(const arrow::Status& status, std::string_view step) {
 }
 
 Status Guard(std::string_view step, const std::function<Status()>& fn) {
+  const auto named = [step](const Error& error) {
+    return step.empty() ? error : error.Within(step);
+  };
   try {
-    return fn().Within(step);
+    const Status status = fn();
+    return status ? status : Status(named(status.error()));
   } catch (const parquet::ParquetStatusException& e) {
-    return FromArrow(e.status(), step);
+    return named(FromArrow(e.status()));
   } catch (const std::bad_alloc&) {
-    return Error(Code::kExhausted, "out of memory").Within(step);
+    return named(Error(Code::kExhausted, "out of memory"));
   } catch (const std::exception& e) {
     const std::string_view what = e.what();
     const bool unknown = what.find("ot yet implemented") != std::string_view::npos ||
                          what.find("nsupported") != std::string_view::npos;
-    return Error(unknown ? Code::kUnsupported : Code::kCorrupt, e.what()).Within(step);
+    return named(Error(unknown ? Code::kUnsupported : Code::kCorrupt, e.what()));
   }
 }
 

@@ -30,7 +30,9 @@ struct ReadPlan {
   Schema projection;
   std::shared_ptr<const TableMetadata> metadata;
   std::optional<NameMapping> name_mapping = {};
-  std::int64_t batch_rows = 16 * 1024;
+  std::int64_t batch_rows = 16 * 1024;  ///< fewer where rows are wide
+  /// Of the batches; made by MakeReadPlan.
+  std::shared_ptr<arrow::Schema> arrow_schema = {};
 };
 
 /// Plan for reading `projection`; parses the table's name mapping. Errors: kCorrupt, kUnsupported
@@ -39,7 +41,9 @@ Result<std::shared_ptr<const ReadPlan>> MakeReadPlan(std::shared_ptr<const Table
                                                      Schema projection);
 
 /// Deletes that several tasks of a run share are loaded once: DVs, position sets by data file,
-/// equality key sets. Thread-safe. Takes from the run's memory budget.
+/// equality key sets. Thread-safe. Takes from the run's memory budget; the run must outlive it.
+/// Tasks that share a cache come from one plan of one snapshot: of two deletes that reach the same
+/// rows the newer one answers for both.
 class DeleteCache;
 std::shared_ptr<DeleteCache> MakeDeleteCache(std::shared_ptr<const ReadPlan> plan,
                                              std::shared_ptr<FileIO> io);
@@ -60,7 +64,9 @@ class BatchReader {
   virtual ReadCounts counts() const = 0;
 };
 
-/// Parquet, Avro or ORC by the task's file_format.
+/// Parquet, Avro or ORC by the task's file_format. Reads the footer and the deletes. `deletes` may
+/// be null if the task has none. Rows come in the order of the file; `_pos` and `_row_id` count
+/// from its first row. Errors: as Next.
 Result<std::unique_ptr<BatchReader>> OpenTask(RunContext& run, std::shared_ptr<const ReadPlan> plan,
                                               std::shared_ptr<FileIO> io,
                                               std::shared_ptr<DeleteCache> deletes,

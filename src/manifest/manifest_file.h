@@ -30,13 +30,13 @@ struct PartitionFieldSummary {
 };
 
 struct ManifestFile {
-  Location manifest_path;                          ///< 500
-  std::int64_t manifest_length = 0;                ///< 501
-  SpecId partition_spec_id{0};                     ///< 502
-  ManifestContent content = ManifestContent::kData;///< 517
-  SequenceNumber sequence_number{0};               ///< 515
-  SequenceNumber min_sequence_number{0};           ///< 516
-  SnapshotId added_snapshot_id{};                  ///< 503
+  Location manifest_path;                                 ///< 500
+  std::int64_t manifest_length = 0;                       ///< 501
+  SpecId partition_spec_id{0};                            ///< 502
+  ManifestContent content = ManifestContent::kData;       ///< 517
+  SequenceNumber sequence_number{0};                      ///< 515
+  SequenceNumber min_sequence_number{0};                  ///< 516
+  SnapshotId added_snapshot_id{};                         ///< 503
   std::optional<std::int32_t> added_files_count = {};     ///< 504; unset (v1): unknown, assume > 0
   std::optional<std::int32_t> existing_files_count = {};  ///< 505
   std::optional<std::int32_t> deleted_files_count = {};   ///< 506
@@ -44,8 +44,8 @@ struct ManifestFile {
   std::optional<std::int64_t> existing_rows_count = {};   ///< 513
   std::optional<std::int64_t> deleted_rows_count = {};    ///< 514
   std::optional<std::vector<PartitionFieldSummary>> partitions = {};  ///< 507
-  std::optional<Bytes> key_metadata = {};                 ///< 519
-  std::optional<std::int64_t> first_row_id = {};          ///< 520, v3
+  std::optional<Bytes> key_metadata = {};                             ///< 519
+  std::optional<std::int64_t> first_row_id = {};                      ///< 520, v3
 
   bool may_have_added() const { return added_files_count.value_or(1) > 0; }
   bool may_have_existing() const { return existing_files_count.value_or(1) > 0; }

@@ -29,7 +29,8 @@ class ManifestReader {
   /// Cost: reads the header. The partition type comes from the metadata's spec, or from the
   /// manifest's own header if the metadata has no such spec.
   static Result<ManifestReader> Open(FileIO& io, const TableMetadata& metadata,
-                                     const ManifestFile& manifest, ManifestReadOptions options = {});
+                                     const ManifestFile& manifest,
+                                     ManifestReadOptions options = {});
 
   ManifestReader(ManifestReader&&) noexcept;
   ManifestReader& operator=(ManifestReader&&) noexcept;
@@ -38,13 +39,17 @@ class ManifestReader {
   /// The next entry into `entry`, whose memory is reused. False at the end.
   Result<bool> Next(ManifestEntry& entry);
 
-  /// True if the writer stored data_file columns that this build does not know: such a manifest must
-  /// not be rewritten, or they would be lost.
+  /// True if the writer stored data_file columns that this build does not know: such a manifest
+  /// must not be rewritten, or they would be lost.
   bool has_unknown_fields() const;
 
   /// What the file's header says; for manifests whose list entry is missing (v1).
   SpecId spec_id() const;
   ManifestContent content() const;
+  int format_version() const;
+
+  /// The struct of the entries' partition tuples.
+  const Type& partition_type() const;
 
  private:
   struct Rep;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+#include <utility>
 
 namespace icewright {
 namespace {
@@ -124,6 +124,12 @@ std::optional<int> MetadataVersionOf(std::string_view file_name) {
   const std::size_t dash = file_name.find('-');
   if (dash == std::string_view::npos || dash == 0 || dash + 1 == file_name.size()) return {};
   return Digits(file_name.substr(0, dash));
+}
+
+Location WithoutTrailingSlash(const Location& location) {
+  std::string text = location.text();
+  while (text.size() > 1 && text.ends_with('/') && !text.ends_with("://")) text.pop_back();
+  return Location(std::move(text));
 }
 
 Result<std::int64_t> IntProperty(const Properties& properties, std::string_view key,

@@ -101,6 +101,9 @@ std::string SerializeTableMetadata(const TableMetadata& metadata);
 /// "00003-uuid.metadata.json" -> 3, "v12.gz.metadata.json" -> 12; unset for other names.
 std::optional<int> MetadataVersionOf(std::string_view file_name);
 
+/// As table locations are kept: "s3://b/t/" -> "s3://b/t"; "s3://" and "/" stay.
+Location WithoutTrailingSlash(const Location& location);
+
 /// Number property, or the default. Errors: kInvalidArgument, naming key and value.
 Result<std::int64_t> IntProperty(const Properties& properties, std::string_view key,
                                  std::int64_t default_value);

@@ -52,10 +52,7 @@ Status ReadIdentity(const Json& json, TableMetadata& metadata) {
   if (!uuid && metadata.format_version > 1) return Missing("table-uuid");
   metadata.table_uuid = std::move(uuid).value_or("");
   IW_ASSIGN(std::string location, GetString(json, "location"));
-  while (location.size() > 1 && location.ends_with('/') && !location.ends_with("://")) {
-    location.pop_back();
-  }
-  metadata.location = Location(std::move(location));
+  metadata.location = WithoutTrailingSlash(Location(std::move(location)));
   if (metadata.format_version > 1) {
     IW_ASSIGN(const std::int64_t sequence_number, GetInt(json, "last-sequence-number"));
     metadata.last_sequence_number = SequenceNumber{sequence_number};

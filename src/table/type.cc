@@ -94,7 +94,16 @@ std::optional<Type> ParseGeography(std::string_view inner) {
   return Type::Geography(std::move(crs), std::string(algorithm));
 }
 
-bool IsDefaultCrs(std::string_view crs) { return crs.empty() || Lower(crs) == Lower(kDefaultCrs); }
+/// What stands between the parentheses of a geometry or geography, without what is the default
+/// anyway: "geometry" and "geometry(OGC:CRS84)" are one type, though each is written as it was
+/// read.
+std::string_view WithoutDefaults(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma != std::string_view::npos && Lower(Trim(text.substr(comma + 1))) == "spherical") {
+    text = Trim(text.substr(0, comma));
+  }
+  return Lower(text) == Lower(kDefaultCrs) ? std::string_view() : text;
+}
 
 std::string FieldText(const Field& field) {
   return fmt::format("{}: {}: {} {}", Raw(field.id), field.name,
@@ -130,17 +139,15 @@ Type Type::Fixed(int length) {
 
 Type Type::Geometry(std::string crs) {
   Type type = Of(TypeId::kGeometry);
-  if (!IsDefaultCrs(crs)) type.text_ = std::move(crs);
+  type.text_ = std::move(crs);
   return type;
 }
 
 Type Type::Geography(std::string crs, std::string algorithm) {
   Type type = Of(TypeId::kGeography);
+  type.text_ = std::move(crs);
   if (!algorithm.empty()) {
-    // Java writes a stated algorithm always, with the default crs spelled out.
-    type.text_ = fmt::format("{}, {}", IsDefaultCrs(crs) ? kDefaultCrs : crs, algorithm);
-  } else if (!IsDefaultCrs(crs)) {
-    type.text_ = std::move(crs);
+    type.text_ = fmt::format("{}, {}", type.text_.empty() ? kDefaultCrs : type.text_, algorithm);
   }
   return type;
 }
@@ -228,7 +235,10 @@ std::string Type::ToString() const {
 }
 
 bool operator==(const Type& a, const Type& b) {
-  if (a.id_ != b.id_ || a.a_ != b.a_ || a.b_ != b.b_ || a.text_ != b.text_) return false;
+  if (a.id_ != b.id_ || a.a_ != b.a_ || a.b_ != b.b_ ||
+      WithoutDefaults(a.text_) != WithoutDefaults(b.text_)) {
+    return false;
+  }
   return a.fields_ == b.fields_ || SameFields(a.fields(), b.fields());
 }
 

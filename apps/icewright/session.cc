@@ -1,0 +1,143 @@
+#include "icewright/session.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/text.h"
+#include "io/local_file_io.h"
+
+namespace icewright::cli {
+namespace {
+
+bool IsPath(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.starts_with("file:");
+}
+
+// "./t" and "t/" mean files of the working folder.
+Location AbsoluteLocation(const std::string& name) {
+  if (name.find(':') != std::string::npos || name.starts_with('/')) return Location(name);
+  return Location(std::filesystem::absolute(name).lexically_normal().string());
+}
+
+std::vector<std::string> SplitName(std::string_view name) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0;;) {
+    const std::size_t dot = name.find('.', start);
+    parts.emplace_back(name.substr(start, dot - start));
+    if (dot == std::string_view::npos) return parts;
+    start = dot + 1;
+  }
+}
+
+std::string NamesOf(const ConfigFile& config) {
+  std::vector<std::string> names;
+  for (const auto& [name, properties] : config.catalogs) names.push_back(name);
+  return names.empty() ? "the configuration has no catalog"
+                       : fmt::format("the configuration has {}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Session::Session(Env& env, GlobalOptions options)
+    : env_(env),
+      options_(std::move(options)),
+      run_({.stop = env.stop,
+            .clock = env.clock,
+            .memory_limit_bytes = options_.memory_bytes,
+            .threads = options_.threads}),
+      io_(MakeLocalFileIO()) {}
+
+Session::~Session() = default;
+
+Result<const ConfigFile*> Session::Config() {
+  if (config_) return &*config_;
+  std::vector<std::string> places = {options_.config};
+  const bool named = !options_.config.empty();
+  if (!named) {
+    places = {env_.get_env("ICEWRIGHT_CONFIG").value_or(""), "icewright.yaml"};
+    if (const auto home = env_.get_env("HOME")) places.push_back(*home + "/.icewright.yaml");
+  }
+  std::string text;
+  std::string path = "(no configuration file)";
+  for (const std::string& place : places) {
+    if (place.empty()) continue;
+    std::ifstream in(place, std::ios::binary);
+    if (!in) {
+      if (named)
+        return Error(Code::kNotFound, fmt::format("configuration file {} cannot be read", place));
+      continue;
+    }
+    std::ostringstream bytes;
+    bytes << in.rdbuf();
+    text = bytes.str();
+    path = place;
+    break;
+  }
+  IW_ASSIGN(config_, ParseConfig(text, path, env_.get_env, env_.environment));
+  return &*config_;
+}
+
+Result<std::shared_ptr<Catalog>> Session::OpenCatalogNamed(const std::string& name) {
+  if (const auto open = catalogs_.find(name); open != catalogs_.end()) return open->second;
+  IW_ASSIGN(const ConfigFile* config, Config());
+  const auto found = config->catalogs.find(name);
+  if (found == config->catalogs.end()) {
+    return Error(Code::kNotFound, fmt::format("no catalog named '{}': {}", name, NamesOf(*config)));
+  }
+  auto catalog = OpenCatalog(run_, name, found->second, io_);
+  if (!catalog) return catalog.error().Within(fmt::format("open catalog {}", name));
+  catalogs_[name] = *catalog;
+  return *catalog;
+}
+
+Result<std::vector<std::string>> Session::CatalogNames() {
+  if (!options_.catalog.empty()) return std::vector<std::string>{options_.catalog};
+  IW_ASSIGN(const ConfigFile* config, Config());
+  std::vector<std::string> names;
+  for (const auto& [name, properties] : config->catalogs) names.push_back(name);
+  return names;
+}
+
+Result<ResolvedName> Session::Resolve(const std::string& name) {
+  if (IsPath(name)) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("'{}' is a path; this command needs catalog.namespace.table", name));
+  }
+  IW_ASSIGN(const ConfigFile* config, Config());
+  std::vector<std::string> parts = SplitName(name);
+  std::string catalog = options_.catalog;
+  if (parts.size() > 1 && config->catalogs.contains(parts.front()) &&
+      (catalog.empty() || catalog == parts.front())) {
+    catalog = parts.front();
+    parts.erase(parts.begin());
+  }
+  if (catalog.empty()) {
+    if (config->catalogs.size() != 1) {
+      return Error(Code::kNotFound, fmt::format("'{}' does not start with a catalog's name: {}",
+                                                name, NamesOf(*config)));
+    }
+    catalog = config->catalogs.begin()->first;
+  }
+  if (parts.size() < 2) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("'{}' lacks a namespace: write catalog.namespace.table", name));
+  }
+  ResolvedName resolved;
+  resolved.id.name = std::move(parts.back());
+  parts.pop_back();
+  resolved.id.ns = std::move(parts);
+  IW_ASSIGN(resolved.catalog, OpenCatalogNamed(catalog));
+  return resolved;
+}
+
+Result<Table> Session::LoadTable(const std::string& name) {
+  if (IsPath(name)) return OpenTableAt(run_, AbsoluteLocation(name), io_);
+  IW_ASSIGN(const ResolvedName resolved, Resolve(name));
+  return resolved.catalog->LoadTable(run_, resolved.id);
+}
+
+}  // namespace icewright::cli

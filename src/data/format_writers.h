@@ -1,0 +1,57 @@
+#pragma once
+
+/// \file data/format_writers.h
+/// The writers behind CreateFileWriter, one per format, and what they share.
+
+#include <arrow/io/interfaces.h>
+
+#include <memory>
+
+#include "data/file_writer.h"
+
+namespace icewright {
+
+/// An Arrow stream onto our file. Parquet and ORC flush what they hold when they are destroyed; after
+/// Abandon() that goes nowhere. Single-threaded.
+class WriterSink final : public arrow::io::OutputStream {
+ public:
+  explicit WriterSink(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
+
+  const Location& location() const { return file_->location(); }
+  std::int64_t bytes_written() const { return file_->bytes_written(); }
+  void Abandon() { abandoned_ = true; }
+
+  /// Makes the file visible.
+  icewright::Status Finish() { return file_->Close(); }
+
+  arrow::Status Close() override;
+  bool closed() const override { return closed_; }
+  arrow::Result<int64_t> Tell() const override { return file_->bytes_written(); }
+  using OutputStream::Write;
+  arrow::Status Write(const void* data, int64_t nbytes) override;
+
+ private:
+  std::unique_ptr<OutputFile> file_;
+  bool abandoned_ = false;
+  bool closed_ = false;
+};
+
+/// What a writer is opened with.
+struct WriterInput {
+  std::shared_ptr<const WritePlan> plan;
+  std::shared_ptr<WriterSink> sink;
+  std::shared_ptr<arrow::MemoryPool> pool;
+};
+
+Result<std::unique_ptr<FileWriter>> OpenParquetWriter(RunContext& run, WriterInput input);
+Result<std::unique_ptr<FileWriter>> OpenAvroWriter(RunContext& run, WriterInput input);
+Result<std::unique_ptr<FileWriter>> OpenOrcWriter(RunContext& run, WriterInput input);
+
+/// Bytes of a batch's rows in memory, as if its arrays were not sliced.
+std::int64_t BytesPerRow(const arrow::RecordBatch& batch);
+
+/// The fields of a DataFile that all formats fill in the same way.
+DataFile DescribeFile(const WritePlan& plan, const Location& location, std::int64_t rows,
+                      std::int64_t size);
+
+}  // namespace icewright

@@ -1,0 +1,143 @@
+#include "data/parquet_levels.h"
+
+#include <arrow/array.h>
+#include <arrow/array/concatenate.h>
+
+#include "data/arrow_bridge.h"
+
+namespace icewright {
+namespace {
+
+// Levels on the way down to a leaf. An entry with a definition level of at least `slot_level` has a slot
+// in the array at hand, in order; one that equals `level` is not null so far.
+struct Levels {
+  std::vector<std::int16_t> definition;
+  std::vector<std::int16_t> repetition;
+  std::int16_t level = 0;
+  std::int16_t slot_level = 0;
+  std::int16_t repeat_level = 0;
+};
+
+// Raises the level of entries whose slot is valid.
+void AddOptional(Levels& levels, const arrow::Array& array) {
+  std::int64_t slot = 0;
+  for (std::int16_t& definition : levels.definition) {
+    if (definition < levels.slot_level) continue;
+    if (definition == levels.level && array.IsValid(slot)) ++definition;
+    ++slot;
+  }
+  ++levels.level;
+}
+
+// Elements of lists as ranges of the child array.
+struct ElementRanges {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;  // start, length
+
+  void Add(std::int64_t start, std::int64_t length) {
+    if (length == 0) return;
+    if (!ranges.empty() && ranges.back().first + ranges.back().second == start) {
+      ranges.back().second += length;
+    } else {
+      ranges.emplace_back(start, length);
+    }
+  }
+
+  Result<std::shared_ptr<arrow::Array>> Gather(const std::shared_ptr<arrow::Array>& values,
+                                               arrow::MemoryPool* pool) const {
+    if (ranges.empty()) return values->Slice(0, 0);
+    if (ranges.size() == 1) return values->Slice(ranges[0].first, ranges[0].second);
+    arrow::ArrayVector parts;
+    for (const auto& [start, length] : ranges) parts.push_back(values->Slice(start, length));
+    return FromArrow(arrow::Concatenate(parts, pool), "gather list elements");
+  }
+};
+
+// Descends into lists. `array` is a ListArray or MapArray.
+Levels EnterList(const Levels& above, const arrow::ListArray& array, ElementRanges& elements) {
+  Levels below;
+  below.level = static_cast<std::int16_t>(above.level + 1);
+  below.slot_level = below.level;
+  below.repeat_level = static_cast<std::int16_t>(above.repeat_level + 1);
+  std::int64_t slot = 0;
+  for (std::size_t i = 0; i < above.definition.size(); ++i) {
+    const std::int16_t repetition = above.repetition.empty() ? 0 : above.repetition[i];
+    const std::int16_t definition = above.definition[i];
+    const bool has_slot = definition >= above.slot_level;
+    const std::int64_t at = has_slot ? slot++ : 0;
+    const std::int64_t length =
+        has_slot && definition == above.level ? array.value_length(at) : 0;
+    if (length == 0) {
+      below.definition.push_back(definition);
+      below.repetition.push_back(repetition);
+      continue;
+    }
+    elements.Add(array.value_offset(at), length);
+    below.definition.insert(below.definition.end(), static_cast<std::size_t>(length), below.level);
+    below.repetition.push_back(repetition);
+    below.repetition.insert(below.repetition.end(), static_cast<std::size_t>(length - 1),
+                            below.repeat_level);
+  }
+  return below;
+}
+
+class Walk {
+ public:
+  Walk(arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit)
+      : pool_(pool), visit_(visit) {}
+
+  Status Visit(const Field& field, const std::shared_ptr<arrow::Array>& array, Levels levels) {
+    if (field.type.id() == TypeId::kUnknown) return {};
+    if (!field.required) AddOptional(levels, *array);
+    switch (field.type.id()) {
+      case TypeId::kStruct:
+        return VisitStruct(field, *array, levels);
+      case TypeId::kList:
+      case TypeId::kMap:
+        return VisitRepeated(field, *array, levels);
+      default:
+        return visit_({.definition = std::move(levels.definition),
+                       .repetition = std::move(levels.repetition),
+                       .values = array,
+                       .nullable = !field.required});
+    }
+  }
+
+ private:
+  Status VisitStruct(const Field& field, const arrow::Array& array, const Levels& levels) {
+    const auto& rows = static_cast<const arrow::StructArray&>(array);
+    for (std::size_t i = 0; i < field.type.fields().size(); ++i) {
+      IW_TRY(Visit(field.type.fields()[i], rows.field(static_cast<int>(i)), levels));
+    }
+    return {};
+  }
+
+  Status VisitRepeated(const Field& field, const arrow::Array& array, const Levels& levels) {
+    const auto& lists = static_cast<const arrow::ListArray&>(array);
+    ElementRanges elements;
+    const Levels below = EnterList(levels, lists, elements);
+    if (field.type.id() == TypeId::kList) {
+      IW_ASSIGN(const auto values, elements.Gather(lists.values(), pool_));
+      return Visit(field.type.fields()[0], values, below);
+    }
+    const auto& maps = static_cast<const arrow::MapArray&>(array);
+    IW_ASSIGN(const auto keys, elements.Gather(maps.keys(), pool_));
+    IW_TRY(Visit(field.type.fields()[0], keys, below));
+    IW_ASSIGN(const auto values, elements.Gather(maps.items(), pool_));
+    return Visit(field.type.fields()[1], values, below);
+  }
+
+  arrow::MemoryPool* pool_;
+  const std::function<Status(const LeafLevels&)>& visit_;
+};
+
+}  // namespace
+
+Status VisitLeaves(const Field& field, const std::shared_ptr<arrow::Array>& array,
+                   arrow::MemoryPool* pool,
+                   const std::function<Status(const LeafLevels&)>& visit) {
+  Levels levels;
+  levels.definition.assign(static_cast<std::size_t>(array->length()), 0);
+  return Walk(pool, visit).Visit(field, array, std::move(levels));
+}
+
+}  // namespace icewright

@@ -1,0 +1,24 @@
+#pragma once
+
+/// \file data/parquet_settings.h
+/// The table properties write.parquet.* as settings of Arrow's Parquet writer.
+///
+/// Java twins: TableProperties, Parquet.WriteBuilder.
+
+#include <arrow/memory_pool.h>
+#include <parquet/properties.h>
+
+#include <memory>
+
+#include "base/result.h"
+#include "data/file_writer.h"
+
+namespace icewright {
+
+/// Codec (gzip if the property is absent, as Java) and level, page sizes and version, dictionaries,
+/// statistics and bloom filters per column. Errors: kInvalidArgument, naming the property;
+/// kUnsupported for a codec that this build lacks.
+Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(const WritePlan& plan,
+                                                                        arrow::MemoryPool* pool);
+
+}  // namespace icewright
