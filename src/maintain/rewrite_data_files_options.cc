@@ -64,8 +64,6 @@ constexpr OptionField<Options> kFields[] = {
     {"dry-run", &Options::dry_run, "show the plan, write nothing"},
 };
 
-constexpr std::int64_t kDefaultTargetFileSize = std::int64_t{512} << 20;
-
 template <typename T>
 Error OutOfRange(std::string_view option, const T& value, std::string_view bound) {
   return {Code::kInvalidArgument,
@@ -135,9 +133,9 @@ Status CheckStrategy(const Options& options, const TableMetadata& metadata) {
 
 Result<RewriteSizes> SizesOf(const Options& options, const TableMetadata& metadata) {
   RewriteSizes sizes;
-  IW_ASSIGN(
-      const std::int64_t table_target,
-      IntProperty(metadata.properties, "write.target-file-size-bytes", kDefaultTargetFileSize));
+  IW_ASSIGN(const std::int64_t table_target,
+            IntProperty(metadata.properties, "write.target-file-size-bytes",
+                        kDefaultTargetFileSizeBytes));
   sizes.target = options.target_file_size_bytes.value_or(table_target);
   IW_TRY(CheckPositive("target-file-size-bytes", sizes.target));
   const auto target = static_cast<double>(sizes.target);

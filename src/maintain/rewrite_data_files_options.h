@@ -17,6 +17,9 @@
 
 namespace icewright {
 
+/// Of a table without write.target-file-size-bytes.
+inline constexpr std::int64_t kDefaultTargetFileSizeBytes = std::int64_t{512} << 20;
+
 /// Every member has a default, so {.min_input_files = 2} is a whole configuration. Sizes are bytes.
 struct RewriteDataFilesOptions {
   /// Size of a good file. Range: > 0. Unset: write.target-file-size-bytes (512 MiB).

@@ -1,0 +1,62 @@
+#pragma once
+
+/// \file icewright/actions.h
+/// Maintenance on demand, for programs.
+///
+///   RunContext run;
+///   IW_ASSIGN(Table table, TableLoader::FromHadoopTable("/warehouse/db/events").Load(run));
+///   IW_ASSIGN(TaskReport report,
+///             Actions::ForTable(table).RewriteDataFiles().Filter("day =
+///             '2024-03-09'").Execute(run));
+///
+/// Java twin: flink/actions/Actions.
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "base/run_context.h"
+#include "catalog/table.h"
+#include "maintain/rewrite_data_files_options.h"
+#include "maintain/task.h"
+
+namespace icewright {
+
+/// Collects options; Execute checks them. Defaults are those of Java's batch action where they
+/// differ from the task's: the target is the smaller of read.split.target-size and
+/// write.target-file-size-bytes, and use-starting-sequence-number is false.
+class RewriteDataFilesAction {
+ public:
+  explicit RewriteDataFilesAction(Table table);
+
+  RewriteDataFilesAction& Filter(std::string filter);
+  RewriteDataFilesAction& CaseSensitive(bool case_sensitive);
+  RewriteDataFilesAction& OutputSpecId(int spec_id);
+  RewriteDataFilesAction& TargetSizeInBytes(std::int64_t bytes);
+  RewriteDataFilesAction& UseStartingSequenceNumber(bool use);
+
+  /// Any option of the task, spelled as on the command line. A bad one is reported by Execute.
+  RewriteDataFilesAction& Option(std::string_view key, std::string_view value);
+
+  /// Errors: those of RewriteDataFiles::Execute.
+  Result<TaskReport> Execute(RunContext& run);
+
+ private:
+  Table table_;
+  RewriteDataFilesOptions options_;
+  Status bad_option_;
+};
+
+/// Immutable.
+class Actions {
+ public:
+  static Actions ForTable(Table table) { return Actions(std::move(table)); }
+
+  RewriteDataFilesAction RewriteDataFiles() const { return RewriteDataFilesAction(table_); }
+
+ private:
+  explicit Actions(Table table) : table_(std::move(table)) {}
+  Table table_;
+};
+
+}  // namespace icewright
