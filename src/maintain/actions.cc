@@ -61,7 +61,7 @@ Result<TaskReport> RewriteDataFilesAction::Execute(RunContext& run) {
     options.target_file_size_bytes = std::min(split, write);
   }
   TaskReport report;
-  IW_TRY(class RewriteDataFiles(std::move(options)).Execute(run, table_, report));
+  IW_TRY(RewriteDataFiles(std::move(options)).Execute(run, table_, report));
   return report;
 }
 
