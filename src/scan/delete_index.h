@@ -29,9 +29,12 @@ class DeleteIndex {
 
   bool empty() const;
 
-  /// Deletes for a data file with this data sequence number, by the rules of the spec: a DV excludes
-  /// position deletes; equality deletes are pruned by the file's metrics where it has them.
-  /// Errors: kCorrupt (DV older than its file, DV of another partition).
+  /// True if Find returns fewer deletes for a file whose metrics are there.
+  bool uses_metrics() const;
+
+  /// Deletes for a data file with this data sequence number, by the rules of the spec: a DV
+  /// excludes position deletes; equality deletes are pruned by the file's metrics where it has
+  /// them. Errors: kCorrupt (DV older than its file, DV of another partition).
   Result<std::vector<std::shared_ptr<const DeleteTask>>> Find(const DataFile& file,
                                                               SequenceNumber sequence_number) const;
 

@@ -19,9 +19,9 @@ struct DeleteTask {
 
 struct FileTask {
   DataFile data_file;
-  SequenceNumber sequence_number{0};                         ///< data sequence number
+  SequenceNumber sequence_number{0};  ///< data sequence number
   std::optional<SequenceNumber> file_sequence_number = {};
-  std::vector<std::shared_ptr<const DeleteTask>> deletes;    ///< in order of sequence number
+  std::vector<std::shared_ptr<const DeleteTask>> deletes;  ///< in order of sequence number
 };
 
 }  // namespace icewright

@@ -20,19 +20,20 @@ namespace icewright {
 /// At most one member may be set; none: the head of main.
 struct SnapshotSelector {
   std::optional<SnapshotId> snapshot_id = {};
-  std::optional<TimePoint> as_of = {};        ///< newest snapshot of main's history at that time
+  std::optional<TimePoint> as_of = {};  ///< newest snapshot of main's history at that time
   std::optional<std::string> branch = {};
   std::optional<std::string> tag = {};
 };
 
-/// Null for a table without a snapshot. Errors: kNotFound, naming what there is; kInvalidArgument for
-/// two selectors or a branch name that is a tag.
-Result<const Snapshot*> SelectSnapshot(const TableMetadata& metadata, const SnapshotSelector& selector);
+/// Null for a table without a snapshot. Errors: kNotFound, naming what there is; kInvalidArgument
+/// for two selectors or a branch name that is a tag.
+Result<const Snapshot*> SelectSnapshot(const TableMetadata& metadata,
+                                       const SnapshotSelector& selector);
 
 struct PlanOptions {
-  Expression filter = {};   ///< bound to the schema the scan uses
+  Expression filter = {};          ///< bound to the schema the scan uses
   const Schema* schema = nullptr;  ///< that schema; null: the current one
-  bool metrics = false;     ///< keep counts and bounds of columns in the tasks' data files
+  bool metrics = false;            ///< keep counts and bounds of columns in the tasks' data files
 };
 
 struct PlanSummary {
