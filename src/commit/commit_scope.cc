@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "catalog/metadata_files.h"
+
 namespace icewright {
 
 Result<ManifestWriter> CommitScope::NewManifest(SpecId spec_id, ManifestContent content) const {
@@ -9,7 +11,7 @@ Result<ManifestWriter> CommitScope::NewManifest(SpecId spec_id, ManifestContent 
   if (spec == nullptr) {
     return Error(Code::kCorrupt, fmt::format("the table has no partition spec {}", Raw(spec_id)));
   }
-  const Location location = written.NextManifest(MetadataFolder(metadata));
+  const Location location = written.NextManifest(MetadataFolderOf(metadata));
   return ManifestWriter::Create(
       run, io, location, metadata.schema(), *spec,
       {.format_version = metadata.format_version,

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "catalog/metadata_files.h"
 #include "commit/conflict_check.h"
 #include "commit/summary_builder.h"
 #include "commit/update_check.h"
@@ -273,7 +274,7 @@ Result<ProducedSnapshot> SnapshotProducer::WriteList(const Attempt& attempt, int
     snapshot.sequence_number = SequenceNumber(Raw(metadata.last_sequence_number) + 1);
   }
   if (metadata.format_version >= 3) snapshot.first_row_id = metadata.next_row_id.value_or(0);
-  snapshot.manifest_list = written_.ManifestList(MetadataFolder(metadata), id_, number);
+  snapshot.manifest_list = written_.ManifestList(MetadataFolderOf(metadata), id_, number);
   const ManifestListHeader header{
       .format_version = metadata.format_version,
       .snapshot_id = id_,

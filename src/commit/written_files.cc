@@ -6,15 +6,6 @@
 
 namespace icewright {
 
-Location MetadataFolder(const TableMetadata& metadata) {
-  if (const auto configured = metadata.Property("write.metadata.path")) {
-    std::string folder(*configured);
-    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-    return Location(std::move(folder));
-  }
-  return metadata.location.Child("metadata");
-}
-
 Location WrittenFiles::Remember(Location location) {
   files_.push_back(location);
   return location;

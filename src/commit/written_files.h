@@ -13,12 +13,8 @@
 #include "base/ids.h"
 #include "base/location.h"
 #include "io/file_io.h"
-#include "table/metadata.h"
 
 namespace icewright {
-
-/// `write.metadata.path`, or "metadata" below the table's location.
-Location MetadataFolder(const TableMetadata& metadata);
 
 /// One per commit operation, shared by all its attempts. Thread-safe.
 class WrittenFiles {

@@ -22,14 +22,6 @@ TEST(WrittenFilesTest, NamesAsJavaDoes) {
             "s3://b/t/metadata/snap-42-3-uuid.avro");
 }
 
-TEST(WrittenFilesTest, TheMetadataFolderCanBeConfigured) {
-  TableMetadata metadata;
-  metadata.location = Location("file:/t");
-  EXPECT_EQ(MetadataFolder(metadata).text(), "file:/t/metadata");
-  metadata.properties["write.metadata.path"] = "s3://other/place/";
-  EXPECT_EQ(MetadataFolder(metadata).text(), "s3://other/place");
-}
-
 TEST(WrittenFilesTest, DeletesAllButWhatIsKept) {
   const auto io = MakeMemoryFileIO();
   WrittenFiles written("uuid");
