@@ -46,3 +46,17 @@ venv() {
   cp "$2" "$1/installed.txt"
 }
 venv .venv tools/requirements.txt
+
+for set in "$@"; do
+  [ "$set" = test ] || continue
+  venv .venv-peers tools/requirements-peers.txt
+  # The Java referee: real Iceberg and Flink libraries.
+  stamp=$(find test/oracle -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+  if [ "$(cat .cache/oracle/stamp 2>/dev/null)" != "$stamp" ]; then
+    mkdir -p .cache
+    rm -rf .cache/oracle/src
+    cp -r test/oracle .cache/
+    (cd .cache/oracle && ./build.sh)
+    echo "$stamp" >.cache/oracle/stamp
+  fi
+done
