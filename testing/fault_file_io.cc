@@ -28,6 +28,8 @@ std::string_view Name(IoCall call) {
       return "List";
     case IoCall::kListFolders:
       return "ListFolders";
+    case IoCall::kDeleteEmptyFolder:
+      return "DeleteEmptyFolder";
     case IoCall::kDeleteFolder:
       return "DeleteFolder";
     case IoCall::kMakeFolder:
@@ -208,6 +210,11 @@ Status FaultFileIO::List(const Location& prefix,
 Result<std::vector<std::string>> FaultFileIO::ListFolders(const Location& folder) {
   return state_->Around<std::vector<std::string>>(IoCall::kListFolders, folder,
                                                   [&] { return base_->ListFolders(folder); });
+}
+
+Status FaultFileIO::DeleteEmptyFolder(const Location& folder) {
+  return state_->Around<void>(IoCall::kDeleteEmptyFolder, folder,
+                              [&] { return base_->DeleteEmptyFolder(folder); });
 }
 
 Status FaultFileIO::DeleteFolder(const Location& folder) {

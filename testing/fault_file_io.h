@@ -32,6 +32,7 @@ enum class IoCall : std::uint8_t {
   kDelete,
   kList,
   kListFolders,
+  kDeleteEmptyFolder,
   kDeleteFolder,
   kMakeFolder,
 };
@@ -80,6 +81,7 @@ class FaultFileIO final : public FileIO {
   Status List(const Location& prefix,
               const std::function<Status(const FileStatus&)>& visit) override;
   Result<std::vector<std::string>> ListFolders(const Location& folder) override;
+  Status DeleteEmptyFolder(const Location& folder) override;
   Status DeleteFolder(const Location& folder) override;
   Status MakeFolder(const Location& folder) override;
 

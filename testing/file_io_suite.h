@@ -272,6 +272,17 @@ TEST_P(FileIoSuite, MakeFolderMakesParentsAndMayBeRepeated) {
   EXPECT_THAT(io().ListFolders(At("a/b")), IsOkAndHolds(ElementsAre("c")));
 }
 
+TEST_P(FileIoSuite, DeleteEmptyFolderRefusesTheRest) {
+  Put("t/a/f");
+  EXPECT_THAT(io().DeleteEmptyFolder(At("t")), HasCode(Code::kInvalidArgument));
+  EXPECT_THAT(io().DeleteEmptyFolder(At("t/a")), HasCode(Code::kInvalidArgument));
+  EXPECT_THAT(io().Exists(At("t/a/f")), IsOkAndHolds(true));
+  ASSERT_THAT(io().Delete(At("t/a/f")), IsOk());
+  EXPECT_THAT(io().DeleteEmptyFolder(At("t/a")), IsOk());
+  EXPECT_THAT(io().ListFolders(At("t")), IsOkAndHolds(IsEmpty()));
+  EXPECT_THAT(io().DeleteEmptyFolder(At("missing")), IsOk());
+}
+
 TEST_P(FileIoSuite, DeleteFolderTakesAllBelowAndNothingElse) {
   for (const char* name : {"t/a", "t/b/c", "t2/d"}) Put(name);
   EXPECT_THAT(io().DeleteFolder(At("t")), IsOk());

@@ -73,6 +73,11 @@ class PrefixMappedFileIO final : public FileIO {
     return base_->ListFolders(Mapped(folder));
   }
 
+  Status DeleteEmptyFolder(const Location& folder) override {
+    IW_TRY(CheckWritable(folder));
+    return base_->DeleteEmptyFolder(Mapped(folder));
+  }
+
   Status DeleteFolder(const Location& folder) override {
     IW_TRY(CheckWritable(folder));
     return base_->DeleteFolder(Mapped(folder));

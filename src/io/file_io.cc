@@ -13,6 +13,13 @@ std::vector<DeleteFailure> FileIO::DeleteFiles(std::span<const Location> locatio
   return failures;
 }
 
+Status FileIO::DeleteEmptyFolder(const Location& folder) {
+  return List(folder, [&](const FileStatus& file) -> Status {
+    return Error(Code::kInvalidArgument,
+                 folder.text() + " is not empty: it has " + file.location.text());
+  });
+}
+
 Result<Bytes> ReadFile(FileIO& io, const Location& location, std::int64_t limit_bytes) {
   IW_ASSIGN(const auto file, io.Open(location));
   IW_ASSIGN(const std::int64_t size, file->Size());

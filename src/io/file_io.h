@@ -91,6 +91,10 @@ class FileIO {
   /// Names of direct sub-folders of `folder`, sorted; a missing folder has none.
   virtual Result<std::vector<std::string>> ListFolders(const Location& folder) = 0;
 
+  /// Removes a folder that has nothing in it. Where folders are real, this cannot race with a writer.
+  /// Errors: kInvalidArgument if it is not empty; a missing one is a success.
+  virtual Status DeleteEmptyFolder(const Location& folder);
+
   /// Removes a folder and all in it; a missing one is a success.
   virtual Status DeleteFolder(const Location& folder) = 0;
 

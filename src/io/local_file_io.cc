@@ -136,6 +136,15 @@ class LocalFileIO final : public FileIO {
     return names;
   }
 
+  Status DeleteEmptyFolder(const Location& folder) override {
+    IW_ASSIGN(const std::string path, LocalPathOf(folder));
+    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
+    if (errno == ENOTEMPTY || errno == EEXIST) {
+      return Error(Code::kInvalidArgument, path + " is not empty");
+    }
+    return SystemError(errno, "delete", path);
+  }
+
   Status DeleteFolder(const Location& folder) override {
     IW_ASSIGN(const std::string path, LocalPathOf(folder));
     if (path.find_first_not_of('/') == std::string::npos) {

@@ -27,6 +27,7 @@ void Exercise(FileIO& io) {
   (void)io.ListFolders(Location("mem"));
   (void)io.MakeFolder(Location("mem/d"));
   (void)io.Delete(kFile);
+  (void)io.DeleteEmptyFolder(Location("mem"));
   (void)io.DeleteFolder(Location("mem"));
 }
 
@@ -36,8 +37,9 @@ TEST(FaultFileIoTest, CountsEachCall) {
   std::vector<std::string_view> names;
   for (const IoEvent& event : io.events()) names.push_back(Name(event.call));
   EXPECT_THAT(names, ElementsAre("Create", "Append", "Close", "Open", "Size", "Read", "Exists",
-                                 "List", "ListFolders", "MakeFolder", "Delete", "DeleteFolder"));
-  EXPECT_EQ(io.calls(), 12);
+                                 "List", "ListFolders", "MakeFolder", "Delete", "DeleteEmptyFolder",
+                                 "DeleteFolder"));
+  EXPECT_EQ(io.calls(), 13);
   EXPECT_THAT(io.created(), ElementsAre(kFile));
   EXPECT_THAT(io.deleted(), ElementsAre(kFile));
 }

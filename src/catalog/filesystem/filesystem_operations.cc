@@ -43,6 +43,13 @@ Status CheckCommittable(const TableMetadata& before, const TableMetadata& after,
   return {};
 }
 
+std::string CopyReason(const Location& here, const std::string& home) {
+  return fmt::format(
+      "{} is a copy: its metadata says that the table lives at {}; a commit here would change that "
+      "table's files",
+      here.text(), home);
+}
+
 }  // namespace
 
 bool IsSameFolder(const Location& a, const Location& b) {
@@ -67,6 +74,11 @@ Result<TableState> FilesystemOperations::LoadCurrent(RunContext& run, const Tabl
     }
     Result<TableState> state = ReadTableState(run, *io_, current->location);
     if (state) {
+      const Location& home = state->metadata->location;
+      {
+        const std::scoped_lock lock(mutex_);
+        copy_of_ = IsSameFolder(home, location_) ? std::string() : home.text();
+      }
       const Location folder = MetadataFolder(*state->metadata);
       state->metadata_location = folder.Child(current->location.file_name());
       return state;
@@ -85,10 +97,7 @@ Result<TableState> FilesystemOperations::Commit(RunContext& run, const TableStat
   IW_ASSIGN(TableState current, LoadCurrent(run, &base));
   const TableMetadata& before = *current.metadata;
   if (!IsSameFolder(before.location, location_)) {
-    return Error(Code::kUnsupported,
-                 fmt::format("{} is a copy: its metadata says that the table lives at {}; a commit "
-                             "here would write to that table's files",
-                             location_.text(), before.location.text()));
+    return Error(Code::kUnsupported, CopyReason(location_, before.location.text()));
   }
   IW_ASSIGN(NextMetadata next, PlanCommit(run, base, current, requirements, updates));
   if (updates.empty()) return current;
@@ -100,6 +109,11 @@ Result<TableState> FilesystemOperations::Commit(RunContext& run, const TableStat
   IW_ASSIGN(const Location written, WriteVersion(run, next.metadata, *version + 1));
   DeleteDropped(run, *io_, next);
   return TableState{written, std::make_shared<const TableMetadata>(std::move(next.metadata))};
+}
+
+std::string FilesystemOperations::read_only_reason() const {
+  const std::scoped_lock lock(mutex_);
+  return copy_of_.empty() ? std::string() : CopyReason(location_, copy_of_);
 }
 
 Result<TableState> FilesystemOperations::Create(RunContext& run, TableMetadata metadata) {

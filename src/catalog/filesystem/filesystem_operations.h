@@ -6,6 +6,7 @@
 /// Java twin: HadoopTableOperations.
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "catalog/metadata_files.h"
@@ -29,6 +30,9 @@ class FilesystemOperations final : public TableOperations {
                             std::span<const TableRequirement> requirements,
                             std::span<const TableUpdate> updates) override;
 
+  /// Of the version loaded last: a copy of a table is read-only.
+  std::string read_only_reason() const override;
+
   /// Writes version 1. Errors: kAlreadyExists.
   Result<TableState> Create(RunContext& run, TableMetadata metadata);
 
@@ -44,6 +48,8 @@ class FilesystemOperations final : public TableOperations {
   std::string name_;
   Location location_;
   std::shared_ptr<FileIO> io_;
+  mutable std::mutex mutex_;
+  std::string copy_of_;  // guarded by mutex_: where the table says it lives, if that is elsewhere
 };
 
 /// "file:/t", "file:///t" and "/t/" are one folder; so are s3://b/t and s3a://b/t.
