@@ -7,7 +7,7 @@
 #include <arrow/util/bit_util.h>
 #include <arrow/util/decimal.h>
 
-#include <limits>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -92,6 +92,32 @@ template <std::int64_t kFactor>
 Result<DataPtr> Coarser(const arrow::ArrayData& in, const TypePtr& to, arrow::MemoryPool* pool) {
   return Map<std::int64_t, std::int64_t>(
       in, to, pool, [](std::int64_t v, bool&) { return v / kFactor - (v % kFactor < 0 ? 1 : 0); });
+}
+
+/// ORC has no type for bytes of one length.
+Result<DataPtr> BinaryToFixed(const arrow::ArrayData& in, const TypePtr& to,
+                              arrow::MemoryPool* pool) {
+  const std::int64_t width = static_cast<const arrow::FixedSizeBinaryType&>(*to).byte_width();
+  const std::int64_t slots = in.offset + in.length;
+  IW_ASSIGN(std::shared_ptr<arrow::Buffer> buffer,
+            FromArrow(arrow::AllocateBuffer(slots * width, pool)));
+  std::uint8_t* const out = buffer->mutable_data();
+  const auto* const offsets = in.GetValues<std::int32_t>(1, 0);
+  const std::uint8_t* const bytes = in.buffers[2] == nullptr ? nullptr : in.buffers[2]->data();
+  for (std::int64_t i = in.offset; i < slots; ++i) {
+    if (in.IsNull(i - in.offset)) {
+      std::memset(out + i * width, 0, static_cast<std::size_t>(width));
+      continue;
+    }
+    const std::int64_t size = offsets[i + 1] - offsets[i];
+    if (size != width) {
+      return Error(Code::kCorrupt, "a value of " + std::to_string(size) + " bytes in a column of " +
+                                       to->ToString());
+    }
+    std::memcpy(out + i * width, bytes + offsets[i], static_cast<std::size_t>(width));
+  }
+  return arrow::ArrayData::Make(to, in.length, {in.buffers[0], std::move(buffer)}, in.null_count,
+                                in.offset);
 }
 
 CastFunction ToInt32(const arrow::DataType& from) {
@@ -240,6 +266,7 @@ CastFunction Leaf(const arrow::DataType& from, const Type& to) {
     case TypeId::kUuid:
     case TypeId::kFixed: {
       const int length = to.id() == TypeId::kUuid ? 16 : to.length();
+      if (id == arrow::Type::BINARY && length > 0) return BinaryToFixed;
       return id == arrow::Type::FIXED_SIZE_BINARY &&
                      static_cast<const arrow::FixedSizeBinaryType&>(from).byte_width() == length
                  ? Retype

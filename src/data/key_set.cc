@@ -12,8 +12,10 @@ constexpr std::string_view kHolder = "keys of equality deletes";
 /// At most 70 % full.
 bool IsFull(std::size_t size, std::size_t slots) { return (size + 1) * 10 > slots * 7; }
 
+__extension__ using Wide = unsigned __int128;  // -Wpedantic knows no 128-bit integers
+
 std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
-  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 

@@ -26,7 +26,7 @@ namespace icewright {
 struct SourceField {
   std::string name;
   std::optional<FieldId> id = {};
-  std::shared_ptr<arrow::DataType> type;
+  std::shared_ptr<arrow::DataType> type = {};
   std::vector<SourceField> children = {};
   int leaf = -1;  ///< Parquet: number of the leaf column. ORC and Avro: of the top-level column.
 
