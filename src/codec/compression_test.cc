@@ -109,13 +109,14 @@ TEST_P(CompressionTest, FlippedBitsNeverCrash) {
   }
 }
 
+std::string NameOfCase(const ::testing::TestParamInfo<Compression>& test) {
+  constexpr const char* kNames[] = {"None", "Deflate", "Gzip", "Zstd", "Snappy", "Lz4"};
+  return kNames[static_cast<std::size_t>(test.param)];
+}
+
 INSTANTIATE_TEST_SUITE_P(Codec, CompressionTest,
                          ::testing::Values(kNone, kDeflate, kGzip, kZstd, kSnappy, kLz4Frame),
-                         [](const auto& test) {
-                           constexpr const char* kNames[] = {"None", "Deflate", "Gzip",
-                                                             "Zstd", "Snappy",  "Lz4"};
-                           return kNames[static_cast<std::size_t>(test.param)];
-                         });
+                         NameOfCase);
 
 TEST(CompressionLevelTest, AcceptsTheLevelsOfEachCodec) {
   struct Case {
