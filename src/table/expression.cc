@@ -162,9 +162,8 @@ Expression PushNot(const Expression& e, bool negated) {
     case Op::kOr: {
       Expression left = PushNot(e.left(), negated);
       Expression right = PushNot(e.right(), negated);
-      return (e.op() == Op::kAnd) != negated
-                 ? Expression::And(std::move(left), std::move(right))
-                 : Expression::Or(std::move(left), std::move(right));
+      return (e.op() == Op::kAnd) != negated ? Expression::And(std::move(left), std::move(right))
+                                             : Expression::Or(std::move(left), std::move(right));
     }
     default:
       if (!negated) return e;
@@ -187,11 +186,11 @@ void CollectFields(const Expression& e, std::set<FieldId>& fields) {
 
 struct Expression::Rep {
   Op op = Op::kTrue;
-  Expression left;
-  Expression right;
+  Expression left = {};
+  Expression right = {};
   FieldId field{};
-  Type type;
-  std::vector<Literal> literals;
+  Type type = {};
+  std::vector<Literal> literals = {};
 };
 
 Expression Expression::False() {
@@ -235,16 +234,16 @@ Expression Expression::Predicate(Op op, FieldId field, Type type, std::vector<Li
     std::sort(literals.begin(), literals.end(), [](const Literal& a, const Literal& b) {
       return OrderInPredicate(a, b) == std::partial_ordering::less;
     });
-    const auto same = [](const Literal& a, const Literal& b) { return OrderInPredicate(a, b) == 0; };
+    const auto same = [](const Literal& a, const Literal& b) {
+      return OrderInPredicate(a, b) == 0;
+    };
     literals.erase(std::unique(literals.begin(), literals.end(), same), literals.end());
     if (literals.empty()) return op == Op::kIn ? False() : True();
     if (literals.size() == 1) op = op == Op::kIn ? Op::kEq : Op::kNotEq;
   }
   Expression e;
-  e.rep_ = std::make_shared<const Rep>(Rep{.op = op,
-                                           .field = field,
-                                           .type = std::move(type),
-                                           .literals = std::move(literals)});
+  e.rep_ = std::make_shared<const Rep>(
+      Rep{.op = op, .field = field, .type = std::move(type), .literals = std::move(literals)});
   return e;
 }
 

@@ -13,9 +13,9 @@ namespace icewright {
 /// "<" -> ">=" and so on. Precondition: op is a predicate's.
 Expression::Op Negated(Expression::Op op);
 
-/// Order as SQL compares: a NaN is unordered with everything, -0.0 equals 0.0, integers compare with
-/// longs and floats with doubles (values from before a type promotion).
-/// Precondition: neither is null.
+/// Order as SQL compares: a NaN is unordered with everything, -0.0 equals 0.0, integers compare
+/// with longs and floats with doubles (values from before a type promotion). Precondition: neither
+/// is null.
 std::partial_ordering OrderInPredicate(const Literal& a, const Literal& b);
 
 /// True for float and double NaN.
