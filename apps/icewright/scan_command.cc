@@ -27,6 +27,7 @@ class ScanCommand final : public Command {
     app.add_option("--limit", limit_, "most rows")->check(CLI::NonNegativeNumber);
     app.add_option("--format", format_, "text, csv or json (one object a line)")
         ->check(CLI::IsMember({"text", "csv", "json"}));
+    app.add_flag("--plan", plan_, "what a scan would read, instead of the rows");
     app.add_flag("--digest", digest_, "row count and an order-independent digest of all rows");
     snapshot_.Define(app);
   }
@@ -48,17 +49,48 @@ class ScanCommand final : public Command {
       IW_ASSIGN(plan.filter, ParseExpression(schema, filter_, false));
     }
     std::vector<FileTask> tasks;
+    PlanSummary summary;
     if (snapshot != nullptr) {
-      IW_TRY(PlanFiles(run, table.io(), metadata, *snapshot, plan, [&](FileTask&& task) -> Status {
-        tasks.push_back(std::move(task));
-        return {};
-      }));
+      IW_ASSIGN(summary, PlanFiles(run, table.io(), metadata, *snapshot, plan,
+                                   [&](FileTask&& task) -> Status {
+                                     tasks.push_back(std::move(task));
+                                     return {};
+                                   }));
     }
+    if (plan_) return PrintPlan(session, summary, tasks);
     if (digest_) return PrintDigest(session, table, tasks);
     return PrintRows(session, table, schema, plan.filter, tasks);
   }
 
  private:
+  static Result<ExitCode> PrintPlan(Session& session, const PlanSummary& summary,
+                                    const std::vector<FileTask>& tasks) {
+    std::int64_t bytes = 0;
+    std::int64_t deletes = 0;
+    for (const FileTask& task : tasks) {
+      bytes += task.data_file.file_size_in_bytes;
+      deletes += std::ssize(task.deletes);
+    }
+    const Json json = {{"data_files", tasks.size()},
+                       {"bytes", bytes},
+                       {"deletes_to_apply", deletes},
+                       {"data_files_skipped", summary.data_files_skipped},
+                       {"data_manifests_read", summary.data_manifests},
+                       {"data_manifests_skipped", summary.data_manifests_skipped},
+                       {"delete_manifests_read", summary.delete_manifests},
+                       {"delete_manifests_skipped", summary.delete_manifests_skipped}};
+    if (session.json()) {
+      session.out() << DumpJson(json) << '\n';
+      return ExitCode::kOk;
+    }
+    for (const auto& [key, value] : json.items()) {
+      const auto figure = value.get<std::int64_t>();
+      session.out() << fmt::format("{:<26} {}\n", key,
+                                   key == "bytes" ? FormatByteSize(figure) : FormatCount(figure));
+    }
+    return ExitCode::kOk;
+  }
+
   Result<ExitCode> PrintDigest(Session& session, const Table& table,
                                const std::vector<FileTask>& tasks) {
     IW_ASSIGN(const RowDigest digest,
@@ -131,6 +163,7 @@ class ScanCommand final : public Command {
   std::optional<std::int64_t> limit_;
   std::string format_ = "text";
   bool digest_ = false;
+  bool plan_ = false;
   SnapshotOptions snapshot_;
 };
 
