@@ -35,9 +35,9 @@ Result<std::shared_ptr<arrow::Array>> ColumnAt(const arrow::RecordBatch& batch,
                                                const std::vector<int>& path) {
   std::shared_ptr<arrow::Array> array = batch.column(path[0]);
   for (std::size_t i = 1; i < path.size(); ++i) {
-    IW_ASSIGN(array, FromArrow(static_cast<const arrow::StructArray&>(*array).GetFlattenedField(
-                                   path[i]),
-                               "flatten struct"));
+    IW_ASSIGN(array,
+              FromArrow(static_cast<const arrow::StructArray&>(*array).GetFlattenedField(path[i]),
+                        "flatten struct"));
   }
   return array;
 }

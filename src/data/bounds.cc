@@ -27,8 +27,8 @@ std::size_t CodePointSize(ByteView text, std::size_t at) {
   return size;
 }
 
-// Size of the prefix of `limit` code points, the whole size if there are not more; unset if a byte on
-// the way is no UTF-8.
+// Size of the prefix of `limit` code points, the whole size if there are not more; unset if a byte
+// on the way is no UTF-8.
 std::optional<std::size_t> PrefixSize(ByteView text, int limit) {
   std::size_t at = 0;
   for (int i = 0; i < limit && at < text.size(); ++i) {

@@ -13,8 +13,8 @@
 
 namespace icewright {
 
-/// The longest prefix of at most `limit` code points (string) or bytes (binary, fixed) of `value`; a
-/// lower bound of it. Text that is no UTF-8 is cut after `limit` bytes.
+/// The longest prefix of at most `limit` code points (string) or bytes (binary, fixed) of `value`;
+/// a lower bound of it. Text that is no UTF-8 is cut after `limit` bytes.
 Bytes TruncatedLowerBound(const Type& type, ByteView value, int limit);
 
 /// `value` itself if it is short enough; else its prefix with the last code point or byte that can

@@ -99,8 +99,8 @@ struct ColumnMetrics::Column {
   std::int64_t value_count = 0;
   std::int64_t nulls = 0;
   std::int64_t nans = 0;
-  IntRange ints;      // also booleans and, by OrderedBits, floats
-  TextRange texts;    // also fixed and uuid
+  IntRange ints;    // also booleans and, by OrderedBits, floats
+  TextRange texts;  // also fixed and uuid
   DecimalRange decimals;
   std::vector<bool> used;  // scratch: entries of a dictionary
 
@@ -128,7 +128,8 @@ struct ColumnMetrics::Column {
 template <typename T>
 void ColumnMetrics::Column::AddInts(const arrow::Array& array) {
   const T* values = array.data()->GetValues<T>(1);
-  VisitValidRuns(array, [&](std::int64_t first, std::int64_t count) { ints.Add(values + first, count); });
+  VisitValidRuns(array,
+                 [&](std::int64_t first, std::int64_t count) { ints.Add(values + first, count); });
 }
 
 template <typename T>
@@ -170,7 +171,8 @@ void ColumnMetrics::Column::AddDictionary(const arrow::DictionaryArray& array) {
   const auto& indices = static_cast<const arrow::Int32Array&>(*array.indices());
   const std::int32_t* raw = indices.raw_values();
   VisitValidRuns(array, [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t i = first; i < first + count; ++i) used[static_cast<std::size_t>(raw[i])] = true;
+    for (std::int64_t i = first; i < first + count; ++i)
+      used[static_cast<std::size_t>(raw[i])] = true;
   });
   for (std::int64_t i = 0; i < entries.length(); ++i) {
     if (used[static_cast<std::size_t>(i)]) texts.Add(entries.GetView(i));

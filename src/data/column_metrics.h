@@ -1,7 +1,8 @@
 #pragma once
 
 /// \file data/column_metrics.h
-/// Counts and bounds of the columns of one data file, collected from the batches that are written to it.
+/// Counts and bounds of the columns of one data file, collected from the batches that are written
+/// to it.
 ///
 /// One pass over the values, the same for all formats: what Parquet keeps as statistics has no NaN
 /// counts, loses long strings and does not tell -0.0 from +0.0.
@@ -23,7 +24,8 @@ namespace icewright {
 /// Single-threaded.
 class ColumnMetrics {
  public:
-  /// Primitive columns that are not inside a list or map, and whose mode keeps counts, are collected.
+  /// Primitive columns that are not inside a list or map, and whose mode keeps counts, are
+  /// collected.
   ColumnMetrics(const Schema& schema, const MetricsConfig& config);
   ~ColumnMetrics();
   ColumnMetrics(ColumnMetrics&&) noexcept;

@@ -47,7 +47,8 @@ Result<std::unique_ptr<FileWriter>> CreateFileWriter(RunContext& run,
                                                      std::shared_ptr<arrow::MemoryPool> pool) {
   IW_ASSIGN(auto file, io.Create(location, CreateMode::kNew));
   const FileFormat format = plan->format;
-  WriterInput input{std::move(plan), std::make_shared<WriterSink>(std::move(file)), std::move(pool)};
+  WriterInput input{std::move(plan), std::make_shared<WriterSink>(std::move(file)),
+                    std::move(pool)};
   switch (format) {
     case FileFormat::kParquet:
       return OpenParquetWriter(run, std::move(input));

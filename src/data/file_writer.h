@@ -37,8 +37,9 @@ struct WritePlan {
 /// The table's current schema, with the lineage columns from format version 3 on.
 Schema RewriteSchema(const TableMetadata& metadata);
 
-/// A plan by the table's properties (write.format.default, write.parquet.*, write.metadata.metrics.*).
-/// Errors: kInvalidArgument for a property that does not parse, kUnsupported for a format.
+/// A plan by the table's properties (write.format.default, write.parquet.*,
+/// write.metadata.metrics.*). Errors: kInvalidArgument for a property that does not parse,
+/// kUnsupported for a format.
 Result<WritePlan> MakeWritePlan(std::shared_ptr<const TableMetadata> metadata, Schema schema);
 
 /// Single-threaded.
@@ -59,13 +60,13 @@ class FileWriter {
   /// Ends the row group (stripe, block) early, to give memory back.
   virtual Status EndRowGroup(RunContext& run) = 0;
 
-  /// Closes the file. Partition and spec of the result are the caller's to fill in. Errors: kInternal
-  /// if the file's own counts are not those of the rows given.
+  /// Closes the file. Partition and spec of the result are the caller's to fill in. Errors:
+  /// kInternal if the file's own counts are not those of the rows given.
   virtual Result<DataFile> Close(RunContext& run) = 0;
 };
 
-/// Destruction without Close removes the file. Errors: kUnsupported for a column type that the format
-/// cannot hold.
+/// Destruction without Close removes the file. Errors: kUnsupported for a column type that the
+/// format cannot hold.
 Result<std::unique_ptr<FileWriter>> CreateFileWriter(RunContext& run,
                                                      std::shared_ptr<const WritePlan> plan,
                                                      FileIO& io, const Location& location,

@@ -11,8 +11,8 @@
 
 namespace icewright {
 
-/// An Arrow stream onto our file. Parquet and ORC flush what they hold when they are destroyed; after
-/// Abandon() that goes nowhere. Single-threaded.
+/// An Arrow stream onto our file. Parquet and ORC flush what they hold when they are destroyed;
+/// after Abandon() that goes nowhere. Single-threaded.
 class WriterSink final : public arrow::io::OutputStream {
  public:
   explicit WriterSink(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
@@ -20,6 +20,9 @@ class WriterSink final : public arrow::io::OutputStream {
   const Location& location() const { return file_->location(); }
   std::int64_t bytes_written() const { return file_->bytes_written(); }
   void Abandon() { abandoned_ = true; }
+
+  /// The file itself, for writers without Arrow.
+  ByteSink& bytes() { return *file_; }
 
   /// Makes the file visible.
   icewright::Status Finish() { return file_->Close(); }

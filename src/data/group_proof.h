@@ -3,8 +3,8 @@
 /// \file data/group_proof.h
 /// Evidence that the rows written are the rows read, whatever their order and files.
 ///
-/// One side adds batches as they pass the deletes, the other as they reach a writer (or as they are read
-/// back); the two must agree.
+/// One side adds batches as they pass the deletes, the other as they reach a writer (or as they are
+/// read back); the two must agree.
 
 #include <arrow/type_fwd.h>
 
@@ -18,7 +18,8 @@
 namespace icewright {
 
 /// Per column: values, nulls and a sum modulo 2^64 (integers and dates; bits of floats; low bits of
-/// decimals; lengths of strings, binary, lists and maps). Cost: a pass at memory speed. Single-threaded.
+/// decimals; lengths of strings, binary, lists and maps). Cost: a pass at memory speed.
+/// Single-threaded.
 class ColumnSums {
  public:
   /// Precondition: the batch has the schema's Arrow schema; strings and binary may be dictionaries.
@@ -43,8 +44,8 @@ class ColumnSums {
   std::vector<Column> columns_;  // in the order of a walk through the schema
 };
 
-/// Sum modulo 2^64 of a 64-bit hash of every row: all values of all columns count, the order of rows
-/// does not. Null, empty and absent differ; floats count by their bits.
+/// Sum modulo 2^64 of a 64-bit hash of every row: all values of all columns count, the order of
+/// rows does not. Null, empty and absent differ; floats count by their bits.
 class RowHashSum {
  public:
   Status Add(const arrow::RecordBatch& batch);

@@ -17,7 +17,8 @@ std::string WithoutTrailingSlashes(std::string text) {
 std::string FirstProperty(const TableMetadata& metadata,
                           std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
-    if (const auto value = metadata.Property(key)) return WithoutTrailingSlashes(std::string(*value));
+    if (const auto value = metadata.Property(key))
+      return WithoutTrailingSlashes(std::string(*value));
   }
   return WithoutTrailingSlashes(metadata.location.text()) + "/data";
 }
@@ -73,8 +74,8 @@ LocationProvider::LocationProvider(const TableMetadata& metadata)
     storage_ = FirstProperty(metadata, {"write.data.path", "write.folder-storage.path"});
     return;
   }
-  storage_ = FirstProperty(metadata, {"write.data.path", "write.object-storage.path",
-                                      "write.folder-storage.path"});
+  storage_ = FirstProperty(
+      metadata, {"write.data.path", "write.object-storage.path", "write.folder-storage.path"});
   if (!storage_.starts_with(metadata.location.text())) {
     context_ = PathContext(metadata.location.text());
   }

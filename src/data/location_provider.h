@@ -41,8 +41,8 @@ class FileNames {
  public:
   FileNames(std::string operation_id, FileFormat format);
 
-  /// Unique over all calls: the last number counts them. `partition_id`, `task_id`: the numbers at the
-  /// front.
+  /// Unique over all calls: the last number counts them. `partition_id`, `task_id`: the numbers at
+  /// the front.
   std::string Next(int partition_id, std::int64_t task_id);
 
  private:

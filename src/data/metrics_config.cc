@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::string_view kDefaultKey = "write.metadata.metrics.default";
 constexpr std::string_view kColumnPrefix = "write.metadata.metrics.column.";
-constexpr std::string_view kInferredKey =
-    "write.metadata.metrics.max-inferred-column-defaults";
+constexpr std::string_view kInferredKey = "write.metadata.metrics.max-inferred-column-defaults";
 constexpr MetricsMode kNoMetrics{MetricsMode::Kind::kNone, 0};
 
 std::size_t CountPrimitives(const std::vector<Field>& fields) {
@@ -64,14 +63,16 @@ Result<MetricsConfig> MetricsConfig::Make(const Properties& properties, const Sc
     IW_ASSIGN(const std::int64_t limit, IntProperty(properties, kInferredKey, 100));
     if (static_cast<std::int64_t>(CountPrimitives(schema.fields())) > limit) {
       std::vector<FieldId> first;
-      CollectFirst(schema.fields(), static_cast<std::size_t>(std::max<std::int64_t>(limit, 0)), first);
+      CollectFirst(schema.fields(), static_cast<std::size_t>(std::max<std::int64_t>(limit, 0)),
+                   first);
       for (const FieldId id : first) config.by_field_[id] = MetricsMode{};
       config.default_ = kNoMetrics;
     }
   }
   for (const SortField& field : order.fields) {
     if (!field.transform.preserves_order()) continue;
-    config.by_field_[field.source_id()] = config.default_.bounds() ? config.default_ : MetricsMode{};
+    config.by_field_[field.source_id()] =
+        config.default_.bounds() ? config.default_ : MetricsMode{};
   }
   for (auto it = properties.lower_bound(std::string(kColumnPrefix));
        it != properties.end() && it->first.starts_with(kColumnPrefix); ++it) {

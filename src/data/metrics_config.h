@@ -37,10 +37,10 @@ class MetricsConfig {
  public:
   MetricsConfig() = default;
 
-  /// Without a default in the properties, only the first write.metadata.metrics.max-inferred-column-
-  /// defaults columns get truncate(16), the rest none. Columns of the sort order get at least
-  /// truncate(16). Text that does not parse falls back, as in Java. Errors: kInvalidArgument for a
-  /// number property that is none.
+  /// Without a default in the properties, only the first
+  /// write.metadata.metrics.max-inferred-column- defaults columns get truncate(16), the rest none.
+  /// Columns of the sort order get at least truncate(16). Text that does not parse falls back, as
+  /// in Java. Errors: kInvalidArgument for a number property that is none.
   static Result<MetricsConfig> Make(const Properties& properties, const Schema& schema,
                                     const SortOrder& order);
 

@@ -8,8 +8,8 @@
 namespace icewright {
 namespace {
 
-// Levels on the way down to a leaf. An entry with a definition level of at least `slot_level` has a slot
-// in the array at hand, in order; one that equals `level` is not null so far.
+// Levels on the way down to a leaf. An entry with a definition level of at least `slot_level` has a
+// slot in the array at hand, in order; one that equals `level` is not null so far.
 struct Levels {
   std::vector<std::int16_t> definition;
   std::vector<std::int16_t> repetition;
@@ -64,8 +64,7 @@ Levels EnterList(const Levels& above, const arrow::ListArray& array, ElementRang
     const std::int16_t definition = above.definition[i];
     const bool has_slot = definition >= above.slot_level;
     const std::int64_t at = has_slot ? slot++ : 0;
-    const std::int64_t length =
-        has_slot && definition == above.level ? array.value_length(at) : 0;
+    const std::int64_t length = has_slot && definition == above.level ? array.value_length(at) : 0;
     if (length == 0) {
       below.definition.push_back(definition);
       below.repetition.push_back(repetition);
@@ -133,8 +132,7 @@ class Walk {
 }  // namespace
 
 Status VisitLeaves(const Field& field, const std::shared_ptr<arrow::Array>& array,
-                   arrow::MemoryPool* pool,
-                   const std::function<Status(const LeafLevels&)>& visit) {
+                   arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit) {
   Levels levels;
   levels.definition.assign(static_cast<std::size_t>(array->length()), 0);
   return Walk(pool, visit).Visit(field, array, std::move(levels));

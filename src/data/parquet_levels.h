@@ -25,10 +25,10 @@ struct LeafLevels {
   bool nullable = false;                 ///< of the leaf itself
 };
 
-/// Calls `visit` for each leaf below `field`, in the order of the file's columns; leaves of unknown type
-/// are left out. What a null list or map hides is not among the values. Cost: linear in the levels.
+/// Calls `visit` for each leaf below `field`, in the order of the file's columns; leaves of unknown
+/// type are left out. What a null list or map hides is not among the values. Cost: linear in the
+/// levels.
 Status VisitLeaves(const Field& field, const std::shared_ptr<arrow::Array>& array,
-                   arrow::MemoryPool* pool,
-                   const std::function<Status(const LeafLevels&)>& visit);
+                   arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit);
 
 }  // namespace icewright

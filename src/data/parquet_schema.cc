@@ -16,15 +16,6 @@ using parquet::schema::PrimitiveNode;
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Smallest fixed size that holds a decimal of this precision.
-int DecimalSize(int precision) {
-  unsigned __int128 largest = 1;
-  for (int i = 0; i < precision; ++i) largest *= 10;
-  int size = 1;
-  while (size < 16 && (static_cast<unsigned __int128>(1) << (8 * size - 1)) < largest) ++size;
-  return size;
-}
-
 NodePtr Leaf(const std::string& name, Repetition::type repetition, int id,
              std::shared_ptr<const LogicalType> logical, parquet::Type::type physical,
              int length = -1) {
@@ -32,7 +23,8 @@ NodePtr Leaf(const std::string& name, Repetition::type repetition, int id,
 }
 
 // Errors: kUnsupported.
-Result<NodePtr> Primitive(const std::string& name, Repetition::type repetition, const Field& field) {
+Result<NodePtr> Primitive(const std::string& name, Repetition::type repetition,
+                          const Field& field) {
   const Type& type = field.type;
   const auto leaf = [&](std::shared_ptr<const LogicalType> logical, parquet::Type::type physical,
                         int length = -1) {
@@ -75,15 +67,15 @@ Result<NodePtr> Primitive(const std::string& name, Repetition::type repetition, 
       if (type.precision() <= 9) return leaf(std::move(logical), parquet::Type::INT32);
       if (type.precision() <= 18) return leaf(std::move(logical), parquet::Type::INT64);
       return leaf(std::move(logical), parquet::Type::FIXED_LEN_BYTE_ARRAY,
-                  DecimalSize(type.precision()));
+                  FixedDecimalSize(type.precision()));
     }
     case TypeId::kGeometry:
       return leaf(LogicalType::Geometry(), parquet::Type::BYTE_ARRAY);
     case TypeId::kGeography:
       return leaf(LogicalType::Geography(), parquet::Type::BYTE_ARRAY);
     default:
-      return Error(Code::kUnsupported,
-                   fmt::format("column {} of type {} cannot be written", field.name, type.ToString()));
+      return Error(Code::kUnsupported, fmt::format("column {} of type {} cannot be written",
+                                                   field.name, type.ToString()));
   }
 }
 
@@ -146,6 +138,14 @@ void CollectLeaves(const Field& field, ParquetLeaf at, std::vector<ParquetLeaf>&
 
 }  // namespace
 
+int FixedDecimalSize(int precision) {
+  Int128 largest = 1;
+  for (int i = 0; i < precision; ++i) largest *= 10;
+  int size = 1;
+  while (size < 16 && (static_cast<Int128>(1) << (8 * size - 1)) < largest) ++size;
+  return size;
+}
+
 std::string FileColumnName(std::string_view name) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -166,8 +166,7 @@ std::string FileColumnName(std::string_view name) {
 
 Result<std::shared_ptr<GroupNode>> ToParquetSchema(const Schema& schema) {
   IW_ASSIGN(NodeVector nodes, ToNodes(schema.fields()));
-  return std::static_pointer_cast<GroupNode>(
-      GroupNode::Make("table", Repetition::REQUIRED, nodes));
+  return std::static_pointer_cast<GroupNode>(GroupNode::Make("table", Repetition::REQUIRED, nodes));
 }
 
 std::vector<ParquetLeaf> ParquetLeaves(const Schema& schema) {

@@ -19,9 +19,12 @@ namespace icewright {
 /// What Java names a column in files: '_' for most characters that Avro forbids, as "_xHEX".
 std::string FileColumnName(std::string_view name);
 
-/// Root "table". Lists have three levels (list, element), maps a key_value group; decimals are int32 up
-/// to precision 9, int64 up to 18, else fixed; columns of unknown type are left out. Errors:
-/// kUnsupported for variant and for a struct without columns.
+/// Bytes of the smallest fixed type that holds decimals of this precision (1 to 38).
+int FixedDecimalSize(int precision);
+
+/// Root "table". Lists have three levels (list, element), maps a key_value group; decimals are
+/// int32 up to precision 9, int64 up to 18, else fixed; columns of unknown type are left out.
+/// Errors: kUnsupported for variant and for a struct without columns.
 Result<std::shared_ptr<parquet::schema::GroupNode>> ToParquetSchema(const Schema& schema);
 
 /// A column chunk of the file: where its values are in a batch, and its levels.
@@ -29,7 +32,7 @@ struct ParquetLeaf {
   Field field;
   int top_level = 0;  ///< index of the column in the batch
   bool nested = false;
-  std::string path;   ///< "a.list.element", as Parquet spells it
+  std::string path;  ///< "a.list.element", as Parquet spells it
 };
 
 /// In the order of the file's columns.

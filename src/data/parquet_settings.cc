@@ -65,8 +65,10 @@ Status SetCodec(const Properties& properties, Builder& builder) {
 
 Status SetPages(const WritePlan& plan, Builder& builder) {
   const Properties& properties = plan.metadata->properties;
-  IW_ASSIGN(const std::int64_t bytes, IntProperty(properties, "write.parquet.page-size-bytes", kMiB));
-  IW_ASSIGN(const std::int64_t rows, IntProperty(properties, "write.parquet.page-row-limit", 20'000));
+  IW_ASSIGN(const std::int64_t bytes,
+            IntProperty(properties, "write.parquet.page-size-bytes", kMiB));
+  IW_ASSIGN(const std::int64_t rows,
+            IntProperty(properties, "write.parquet.page-row-limit", 20'000));
   if (bytes <= 0 || rows <= 0) {
     return Error(Code::kInvalidArgument, "write.parquet page limits must be above 0");
   }
@@ -87,9 +89,9 @@ Status SetPages(const WritePlan& plan, Builder& builder) {
 using PathsById = std::unordered_map<FieldId, std::string>;
 
 // Calls visit(path of the leaf in the file, column name, value) for each property `prefix`COLUMN.
-void ForEachColumn(const WritePlan& plan, const PathsById& paths, std::string_view prefix,
-                   const std::function<void(const std::string&, const std::string&,
-                                            const std::string&)>& visit) {
+void ForEachColumn(
+    const WritePlan& plan, const PathsById& paths, std::string_view prefix,
+    const std::function<void(const std::string&, const std::string&, const std::string&)>& visit) {
   const Properties& properties = plan.metadata->properties;
   for (auto it = properties.lower_bound(std::string(prefix));
        it != properties.end() && it->first.starts_with(prefix); ++it) {
@@ -141,7 +143,7 @@ Status SetBloomFilters(const WritePlan& plan, const PathsById& paths, Builder& b
 }  // namespace
 
 Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(const WritePlan& plan,
-                                                                        arrow::MemoryPool* pool) {
+                                                                         arrow::MemoryPool* pool) {
   Builder builder;
   builder.memory_pool(pool);
   builder.version(parquet::ParquetVersion::PARQUET_2_6);

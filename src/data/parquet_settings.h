@@ -19,6 +19,6 @@ namespace icewright {
 /// statistics and bloom filters per column. Errors: kInvalidArgument, naming the property;
 /// kUnsupported for a codec that this build lacks.
 Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(const WritePlan& plan,
-                                                                        arrow::MemoryPool* pool);
+                                                                         arrow::MemoryPool* pool);
 
 }  // namespace icewright

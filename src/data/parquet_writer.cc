@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t kMinRowsPerStep = 100;
 
-// Writes through Arrow's column writers rather than its table writer: those take dictionaries as they
-// come, and the schema keeps what Arrow's types cannot say (uuid, names that Java sanitises).
+// Writes through Arrow's column writers rather than its table writer: those take dictionaries as
+// they come, and the schema keeps what Arrow's types cannot say (uuid, names that Java sanitises).
 class ParquetWriter final : public FileWriter {
  public:
   ParquetWriter(WriterInput input, std::vector<ParquetLeaf> leaves,
@@ -96,9 +96,9 @@ class ParquetWriter final : public FileWriter {
 
   // Rows to write before the size of the row group is looked at again.
   std::int64_t RowsOfStep(std::int64_t raw_row_bytes) const {
-    const std::int64_t row_bytes =
-        group_rows_ < kMinRowsPerStep ? raw_row_bytes
-                                      : std::max<std::int64_t>(group_bytes_ / group_rows_, 1);
+    const std::int64_t row_bytes = group_rows_ < kMinRowsPerStep
+                                       ? raw_row_bytes
+                                       : std::max<std::int64_t>(group_bytes_ / group_rows_, 1);
     return std::max((plan_->row_group_bytes - group_bytes_) / row_bytes, kMinRowsPerStep);
   }
 
@@ -131,9 +131,8 @@ class ParquetWriter final : public FileWriter {
       levels = DefinitionLevels(array);
       nulls_[i] += array.null_count();
     } else if (array.null_count() > 0) {
-      return Error(Code::kCorrupt,
-                   fmt::format("required column {} has {} nulls", leaves_[i].field.name,
-                               array.null_count()));
+      return Error(Code::kCorrupt, fmt::format("required column {} has {} nulls",
+                                               leaves_[i].field.name, array.null_count()));
     }
     return CheckArrow(group_->column(static_cast<int>(i))
                           ->WriteArrow(levels, nullptr, array.length(), array, &context_, nullable),
@@ -181,7 +180,8 @@ class ParquetWriter final : public FileWriter {
       if (leaves_[i].nested || nulls[i] == -1) continue;
       if (nulls[i] != 0) return Mismatch(fmt::format("nulls of column {}", leaves_[i].path));
     }
-    if (rows != rows_) return Mismatch(fmt::format("{} rows written, {} in the footer", rows_, rows));
+    if (rows != rows_)
+      return Mismatch(fmt::format("{} rows written, {} in the footer", rows_, rows));
     return {};
   }
 
@@ -232,8 +232,8 @@ class ParquetWriter final : public FileWriter {
 Result<std::unique_ptr<FileWriter>> OpenParquetWriter(RunContext&, WriterInput input) {
   IW_ASSIGN(auto schema, ToParquetSchema(input.plan->schema));
   IW_ASSIGN(auto properties, MakeParquetProperties(*input.plan, input.pool.get()));
-  auto key_values = arrow::key_value_metadata(
-      {"iceberg.schema"}, {DumpJson(input.plan->schema.ToJson())});
+  auto key_values =
+      arrow::key_value_metadata({"iceberg.schema"}, {DumpJson(input.plan->schema.ToJson())});
   std::unique_ptr<parquet::ParquetFileWriter> file;
   IW_TRY(Guard("write " + input.sink->location().text(), [&]() -> Status {
     file = parquet::ParquetFileWriter::Open(input.sink, std::move(schema), std::move(properties),

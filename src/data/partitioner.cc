@@ -52,8 +52,8 @@ Result<PartitionColumn> PartitionColumn::Make(const Schema& schema, const Partit
   const Field* source = schema.Find(field.source_id());
   auto path = PathOfField(schema, field.source_id());
   if (source == nullptr || !path) {
-    return Error(Code::kUnsupported,
-                 "partition field " + field.name + ": its source column is no longer in the schema");
+    return Error(Code::kUnsupported, "partition field " + field.name +
+                                         ": its source column is no longer in the schema");
   }
   column.source_ = source->type;
   column.path_ = std::move(*path);

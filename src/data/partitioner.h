@@ -59,8 +59,8 @@ class Partitioner {
   /// Errors: as PartitionColumn::Make.
   static Result<Partitioner> Make(const Schema& schema, const PartitionSpec& spec);
 
-  /// One part per partition of the batch, in order of first appearance; rows keep their order. A batch
-  /// of one partition is not copied.
+  /// One part per partition of the batch, in order of first appearance; rows keep their order. A
+  /// batch of one partition is not copied.
   Result<std::vector<PartitionedRows>> Split(const std::shared_ptr<arrow::RecordBatch>& batch,
                                              arrow::MemoryPool* pool);
 

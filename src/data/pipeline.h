@@ -17,9 +17,9 @@
 
 namespace icewright {
 
-/// Takes items from `produce` until it returns an unset optional, and gives them to `consume` in order.
-/// With more than one thread in the run the two overlap, and at most `depth` items wait between them.
-/// Errors: the first of either side; the other then ends too.
+/// Takes items from `produce` until it returns an unset optional, and gives them to `consume` in
+/// order. With more than one thread in the run the two overlap, and at most `depth` items wait
+/// between them. Errors: the first of either side; the other then ends too.
 template <typename T>
 Status Pipeline(RunContext& run, std::size_t depth,
                 const std::function<Result<std::optional<T>>()>& produce,

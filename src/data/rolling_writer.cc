@@ -85,15 +85,14 @@ Status FanoutWriter::Write(RunContext& run, const StructValue& partition,
   return slot.writer->Write(run, batch);
 }
 
-Result<bool> FanoutWriter::GiveBack(RunContext& run) {
+Result<bool> FanoutWriter::GiveBack(RunContext& run, std::int64_t min_bytes) {
   Slot* largest = nullptr;
   for (Slot& slot : slots_) {
-    if (largest == nullptr ||
-        slot.writer->buffered_bytes() > largest->writer->buffered_bytes()) {
+    if (largest == nullptr || slot.writer->buffered_bytes() > largest->writer->buffered_bytes()) {
       largest = &slot;
     }
   }
-  if (largest == nullptr || largest->writer->buffered_bytes() == 0) return false;
+  if (largest == nullptr || largest->writer->buffered_bytes() < min_bytes) return false;
   IW_TRY(largest->writer->EndRowGroup(run));
   return true;
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 /// \file data/rolling_writer.h
-/// Rows of one partition as a sequence of files, and the set of such sequences that a rewrite has open.
+/// Rows of one partition as a sequence of files, and the set of such sequences that a rewrite has
+/// open.
 ///
 /// Java twins: RollingFileWriter, FanoutDataWriter.
 
@@ -27,8 +28,8 @@ struct RollingOptions {
   FileIO* io = nullptr;
   std::shared_ptr<arrow::MemoryPool> pool;
   std::int64_t roll_at_bytes = 0;
-  /// The last of the expected files may exceed roll_at_bytes by a tenth: an estimate that is a little
-  /// too low must not leave a tiny file behind.
+  /// The last of the expected files may exceed roll_at_bytes by a tenth: an estimate that is a
+  /// little too low must not leave a tiny file behind.
   std::int64_t expected_files = 1;
   SpecId spec_id{0};
   std::function<Location(const StructValue&)> new_location;
@@ -62,7 +63,8 @@ class RollingWriter {
   std::vector<DataFile> files_;
 };
 
-/// One RollingWriter per partition; of those at most `max_open` have a file open. Single-threaded.
+/// One RollingWriter per partition; of those at most `max_open` have a file open. Does not move.
+/// Single-threaded.
 class FanoutWriter {
  public:
   FanoutWriter(RollingOptions options, int max_open)
@@ -70,8 +72,8 @@ class FanoutWriter {
 
   Status Write(RunContext& run, const StructValue& partition, const arrow::RecordBatch& batch);
 
-  /// Ends the largest open row group. False if nothing is buffered.
-  Result<bool> GiveBack(RunContext& run);
+  /// Ends the largest open row group. False if none holds `min_bytes`.
+  Result<bool> GiveBack(RunContext& run, std::int64_t min_bytes);
 
   /// Closes all; the files in order of first appearance of their partitions.
   Result<std::vector<DataFile>> Close(RunContext& run);

@@ -94,8 +94,7 @@ Result<SortKey> SortKey::Make(const Schema& schema, const std::vector<SortField>
                                                source->name + " of type " +
                                                source->type.ToString());
     }
-    key.parts_.push_back({field, source->type,
-                          std::move(*path)});
+    key.parts_.push_back({field, source->type, std::move(*path)});
   }
   return key;
 }

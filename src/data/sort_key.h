@@ -31,8 +31,8 @@ struct SortKeys {
 /// Immutable.
 class SortKey {
  public:
-  /// Errors: kUnsupported for an unknown transform, kInvalidArgument for a column that is not in the
-  /// schema or inside a list or map.
+  /// Errors: kUnsupported for an unknown transform, kInvalidArgument for a column that is not in
+  /// the schema or inside a list or map.
   static Result<SortKey> Make(const Schema& schema, const std::vector<SortField>& fields);
 
   /// Floats: -0.0 before +0.0, NaN last of values.

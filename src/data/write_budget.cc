@@ -45,24 +45,24 @@ WriteBudget PlanWriteBudget(std::int64_t memory_limit, int groups, const WritePl
   const std::int64_t share = memory_limit / std::max(groups, 1);
   const std::int64_t for_writers = share / 2;
   const std::int64_t decoded_row = std::max<std::int64_t>(row_bytes, 1) * kDecodedPerEncoded;
-  budget.batch_rows = std::clamp(share / 4 / kBatchesUnderWay / decoded_row, kMinBatchRows,
-                                 kMaxBatchRows);
+  budget.batch_rows =
+      std::clamp(share / 4 / kBatchesUnderWay / decoded_row, kMinBatchRows, kMaxBatchRows);
   budget.sort_bytes = std::min(budget.sort_bytes, share / 8);
   budget.max_open_writers = static_cast<int>(std::clamp<std::int64_t>(
       for_writers / WriterBytes(budget.row_group_bytes), 1, kMaxOpenFiles));
   if (WriterBytes(budget.row_group_bytes) <= for_writers) return budget;
 
   // Not even one writer fits.
-  const auto columns = static_cast<std::int64_t>(std::max<std::size_t>(
-      plan.schema.fields().size(), 1));
+  const auto columns =
+      static_cast<std::int64_t>(std::max<std::size_t>(plan.schema.fields().size(), 1));
   const std::int64_t dictionary =
       std::clamp(for_writers / 4 / columns, kMinDictionary, plan.dictionary_bytes);
   if (plan.format == FileFormat::kParquet && dictionary < plan.dictionary_bytes) {
     budget.dictionary_bytes = dictionary;
     budget.notes.push_back(Note("dictionaries", dictionary, plan.dictionary_bytes));
   }
-  const std::int64_t row_group =
-      std::clamp(for_writers * 2 / 3, std::min(kMinRowGroup, plan.row_group_bytes), plan.row_group_bytes);
+  const std::int64_t row_group = std::clamp(
+      for_writers * 2 / 3, std::min(kMinRowGroup, plan.row_group_bytes), plan.row_group_bytes);
   if (row_group < plan.row_group_bytes) {
     budget.row_group_bytes = row_group;
     budget.notes.push_back(Note(plan.format == FileFormat::kOrc ? "stripes" : "row groups",

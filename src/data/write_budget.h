@@ -19,11 +19,12 @@ struct WriteBudget {
   std::int64_t row_group_bytes = 0;
   std::int64_t dictionary_bytes = 0;
   std::int64_t batch_rows = 0;
-  std::int64_t sort_bytes = 0;      ///< of rows in memory while sorting
-  std::vector<std::string> notes;   ///< for people: what is smaller than the table asks
+  std::int64_t sort_bytes = 0;     ///< of rows in memory while sorting
+  std::vector<std::string> notes;  ///< for people: what is smaller than the table asks
 };
 
-/// `row_bytes`: encoded size of a row, as the input files have it. `groups`: how many share the limit.
+/// `row_bytes`: encoded size of a row, as the input files have it. `groups`: how many share the
+/// limit.
 WriteBudget PlanWriteBudget(std::int64_t memory_limit, int groups, const WritePlan& plan,
                             std::int64_t row_bytes);
 

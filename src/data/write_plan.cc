@@ -15,10 +15,8 @@ Schema RewriteSchema(const TableMetadata& metadata) {
   const Schema& schema = metadata.schema();
   if (metadata.format_version < 3 || HasColumn(schema, kRowIdField)) return schema;
   std::vector<Field> fields = schema.fields();
-  fields.push_back({.id = kRowIdField,
-                    .name = "_row_id",
-                    .required = false,
-                    .type = Type::Of(TypeId::kLong)});
+  fields.push_back(
+      {.id = kRowIdField, .name = "_row_id", .required = false, .type = Type::Of(TypeId::kLong)});
   fields.push_back({.id = kLastUpdatedSequenceNumberField,
                     .name = "_last_updated_sequence_number",
                     .required = false,
@@ -43,8 +41,7 @@ Result<WritePlan> MakeWritePlan(std::shared_ptr<const TableMetadata> metadata, S
   if (plan.row_group_bytes <= 0 || plan.dictionary_bytes <= 0) {
     return Error(Code::kInvalidArgument, "row-group and dictionary sizes must be above 0");
   }
-  IW_ASSIGN(plan.metrics,
-            MetricsConfig::Make(properties, schema, metadata->default_sort_order()));
+  IW_ASSIGN(plan.metrics, MetricsConfig::Make(properties, schema, metadata->default_sort_order()));
   plan.schema = std::move(schema);
   plan.metadata = std::move(metadata);
   plan.created_by = kCreatedBy;
