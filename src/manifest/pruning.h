@@ -3,7 +3,7 @@
 /// \file manifest/pruning.h
 /// Can a manifest or a file hold a row that matches? Decided from summaries and metrics.
 ///
-/// Java twins: ManifestEvaluator, InclusiveMetricsEvaluator, StrictMetricsEvaluator.
+/// Java twins: ManifestEvaluator, InclusiveMetricsEvaluator.
 
 #include "manifest/data_file.h"
 #include "manifest/manifest_file.h"
