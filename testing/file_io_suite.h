@@ -12,6 +12,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,7 @@ struct FileIoFactory {
   static std::string Name(const ::testing::TestParamInfo<FileIoFactory>& info) {
     return info.param.name;
   }
+  friend void PrintTo(const FileIoFactory& factory, std::ostream* os) { *os << factory.name; }
 };
 
 class FileIoSuite : public ::testing::TestWithParam<FileIoFactory> {

@@ -75,9 +75,15 @@ Result<NextMetadata> PlanCommit(const RunContext& run, const TableState& base,
   for (const TableRequirement& requirement : requirements) {
     IW_TRY(CheckRequirement(current.metadata.get(), requirement));
   }
-  IW_ASSIGN(TableMetadata applied, Apply(*current.metadata, updates, run.Now()));
+  Result<TableMetadata> applied = Apply(*current.metadata, updates, run.Now());
+  if (!applied) {
+    // Updates made for another version, e.g. a snapshot whose sequence number is taken by now.
+    const bool stale = base.metadata_location != current.metadata_location;
+    if (!stale || applied.error().code() != Code::kInvalidArgument) return applied.error();
+    return Error(Code::kConflict, "the table has moved on: " + applied.error().message());
+  }
   NextMetadata next;
-  next.metadata = WithMetadataLog(std::move(applied), *current.metadata, current.metadata_location,
+  next.metadata = WithMetadataLog(std::move(*applied), *current.metadata, current.metadata_location,
                                   &next.dropped);
   return next;
 }

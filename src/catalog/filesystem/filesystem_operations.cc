@@ -61,16 +61,12 @@ Location FilesystemOperations::MetadataFolder(const TableMetadata& metadata) con
   return (same ? metadata.location : location_).Child("metadata");
 }
 
-Result<TableState> FilesystemOperations::LoadCurrent(RunContext& run, const TableState* known) {
+Result<TableState> FilesystemOperations::LoadCurrent(RunContext& run) {
   for (int attempt = 1;; ++attempt) {
     IW_ASSIGN(const auto current, FindCurrentVersion(*io_, location_.Child("metadata")));
     if (!current) {
       return Error(Code::kNotFound, fmt::format("there is no table {}: no vN.metadata.json in {}",
                                                 name_, location_.Child("metadata").text()));
-    }
-    if (known != nullptr && known->metadata != nullptr &&
-        known->metadata_location.file_name() == current->location.file_name()) {
-      return *known;
     }
     Result<TableState> state = ReadTableState(run, *io_, current->location);
     if (state) {
@@ -88,13 +84,14 @@ Result<TableState> FilesystemOperations::LoadCurrent(RunContext& run, const Tabl
 }
 
 Result<TableState> FilesystemOperations::Load(RunContext& run) {
-  return LoadCurrent(run, nullptr).Within("load " + name_);
+  return LoadCurrent(run).Within("load " + name_);
 }
 
 Result<TableState> FilesystemOperations::Commit(RunContext& run, const TableState& base,
                                                 std::span<const TableRequirement> requirements,
                                                 std::span<const TableUpdate> updates) {
-  IW_ASSIGN(TableState current, LoadCurrent(run, &base));
+  // Read even if `base` has the same file name: a table dropped and made again starts at v1, too.
+  IW_ASSIGN(TableState current, LoadCurrent(run));
   const TableMetadata& before = *current.metadata;
   if (!IsSameFolder(before.location, location_)) {
     return Error(Code::kUnsupported, CopyReason(location_, before.location.text()));

@@ -40,7 +40,7 @@ class FilesystemOperations final : public TableOperations {
   // Metadata locations are spelled as the table's own metadata spells its location, if that is the
   // same folder: listings and references of one table must agree letter for letter.
   Location MetadataFolder(const TableMetadata& metadata) const;
-  Result<TableState> LoadCurrent(RunContext& run, const TableState* known);
+  Result<TableState> LoadCurrent(RunContext& run);
   Result<Location> WriteVersion(RunContext& run, const TableMetadata& metadata, int version);
   Status CheckNoOtherName(const Location& folder, int version, const Location& ours);
   void WriteHint(RunContext& run, const Location& folder, int version);

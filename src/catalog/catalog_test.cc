@@ -1,0 +1,39 @@
+#include "catalog/catalog.h"
+
+#include "catalog/filesystem/filesystem_catalog.h"
+#include "catalog/memory/memory_catalog.h"
+#include "io/local_file_io.h"
+#include "io/memory_file_io.h"
+#include "testing/catalog_suite.h"
+#include "testing/temp_folder.h"
+
+namespace icewright {
+namespace {
+
+CatalogUnderTest OnMemory() {
+  const auto io = MakeMemoryFileIO();
+  const Location warehouse("mem:/warehouse");
+  const auto catalog = MakeMemoryCatalog("cat", warehouse, io);
+  return {catalog, io, warehouse,
+          [catalog]() -> Result<std::shared_ptr<Catalog>> { return catalog; }};
+}
+
+CatalogUnderTest OnFilesystem() {
+  const auto folder = std::make_shared<TempFolder>();
+  const auto io = MakeLocalFileIO();
+  const Location warehouse = folder->Child("warehouse");
+  const auto open = [=] { return MakeFilesystemCatalog("cat", warehouse, io); };
+  return {open().value(), io, warehouse, open, folder};
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CatalogSuite,
+                         ::testing::Values(CatalogFactory{.name = "Memory", .make = OnMemory},
+                                           CatalogFactory{.name = "Filesystem",
+                                                          .make = OnFilesystem,
+                                                          .keeps_namespace_properties = false,
+                                                          .renames_and_registers = false,
+                                                          .drops_without_purge = false}),
+                         CatalogFactory::Name);
+
+}  // namespace
+}  // namespace icewright
