@@ -2,6 +2,7 @@
 
 #include "catalog/filesystem/filesystem_catalog.h"
 #include "catalog/memory/memory_catalog.h"
+#include "catalog/sql/sql_catalog.h"
 #include "io/local_file_io.h"
 #include "io/memory_file_io.h"
 #include "testing/catalog_suite.h"
@@ -26,14 +27,29 @@ CatalogUnderTest OnFilesystem() {
   return {open().value(), io, warehouse, open, folder};
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CatalogSuite,
-                         ::testing::Values(CatalogFactory{.name = "Memory", .make = OnMemory},
-                                           CatalogFactory{.name = "Filesystem",
-                                                          .make = OnFilesystem,
-                                                          .keeps_namespace_properties = false,
-                                                          .renames_and_registers = false,
-                                                          .drops_without_purge = false}),
-                         CatalogFactory::Name);
+CatalogUnderTest OnSqlite(const char* schema_version) {
+  const auto folder = std::make_shared<TempFolder>();
+  const auto io = MakeLocalFileIO();
+  const Location warehouse = folder->Child("warehouse");
+  const Properties properties = {{"uri", "jdbc:sqlite:file:" + folder->path() + "/catalog.db"},
+                                 {"warehouse", warehouse.text()},
+                                 {"jdbc.schema-version", schema_version}};
+  const auto open = [=] { return MakeSqlCatalog("cat", properties, io); };
+  return {open().value(), io, warehouse, open, folder};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CatalogSuite,
+    ::testing::Values(
+        CatalogFactory{.name = "Memory", .make = OnMemory},
+        CatalogFactory{.name = "Filesystem",
+                       .make = OnFilesystem,
+                       .keeps_namespace_properties = false,
+                       .renames_and_registers = false,
+                       .drops_without_purge = false},
+        CatalogFactory{.name = "SqliteV0", .make = [] { return OnSqlite("V0"); }, .purges = false},
+        CatalogFactory{.name = "SqliteV1", .make = [] { return OnSqlite("V1"); }, .purges = false}),
+    CatalogFactory::Name);
 
 }  // namespace
 }  // namespace icewright

@@ -1,0 +1,56 @@
+#pragma once
+
+/// \file catalog/sql/sql_store.h
+/// The little that the SQL catalog needs of a database.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "catalog/sql/sql_url.h"
+
+namespace icewright {
+
+using SqlValue = std::optional<std::string>;  ///< Unset: NULL.
+using SqlRow = std::vector<SqlValue>;
+
+/// One database, by one connection that is made again when it breaks. Each statement is its own
+/// transaction. Values are always bound: statements hold '?' for them. Thread-safe.
+///
+/// Errors of all calls: kUnavailable: nothing was done (no connection, busy, deadlock; asked again
+/// a few times already). kDenied, kInvalidArgument (a value is too long), kIo: nothing was done.
+class SqlStore {
+ public:
+  virtual ~SqlStore() = default;
+
+  virtual Result<std::vector<SqlRow>> Query(std::string_view sql,
+                                            std::span<const SqlValue> values) = 0;
+
+  /// Number of rows that matched. Errors: also kAlreadyExists: a key is taken. kCommitUnknown: the
+  /// connection broke after the statement was sent; it may have taken effect.
+  virtual Result<std::int64_t> Execute(std::string_view sql, std::span<const SqlValue> values) = 0;
+
+  /// Names of a table's columns in lower case; none if there is no such table.
+  virtual Result<std::vector<std::string>> ColumnsOf(std::string_view table) = 0;
+};
+
+/// Connects. Errors: kUnavailable, kDenied, kNotFound, kUnsupported. No message holds a password.
+Result<std::shared_ptr<SqlStore>> OpenSqlStore(const SqlUrl& url);
+
+/// One per driver; OpenSqlStore picks.
+Result<std::shared_ptr<SqlStore>> OpenSqliteStore(const SqlUrl& url);
+Result<std::shared_ptr<SqlStore>> OpenPostgresStore(const SqlUrl& url);
+Result<std::shared_ptr<SqlStore>> OpenMariaDbStore(const SqlUrl& url);
+
+/// How often a statement that was rolled back as a whole (deadlock, serialization) is sent.
+inline constexpr int kSqlAttempts = 4;
+
+/// A server that does not answer within this time is away.
+inline constexpr int kSqlConnectTimeoutSeconds = 10;
+
+}  // namespace icewright
