@@ -334,9 +334,9 @@ Json PartitionAvroSchema(const Type& partition_type) {
     const bool is_null = type == "null";
     Json column = {{"name", AvroName(field.name)},
                    {"type", is_null ? Json("null") : Json::array({"null", std::move(type)})},
-                   {"default", nullptr},
-                   {"field-id", Raw(field.id)}};
+                   {"default", nullptr}};
     if (column["name"] != field.name) column["iceberg-field-name"] = field.name;
+    column["field-id"] = Raw(field.id);
     fields.push_back(std::move(column));
   }
   return Json{{"type", "record"}, {"name", "r102"}, {"fields", std::move(fields)}};

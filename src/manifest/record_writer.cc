@@ -26,7 +26,10 @@ constexpr bool IsLong() {
 }
 
 Json FieldJson(std::string_view name, Json type, int id) {
-  return {{"name", name}, {"type", std::move(type)}, {"field-id", id}};
+  Json json = {{"name", name}, {"type", std::move(type)}};
+  if (json["type"].is_array()) json["default"] = nullptr;  // a union with null
+  json["field-id"] = id;
+  return json;
 }
 
 Json RecordJson(std::string name, Json fields) {
@@ -87,9 +90,7 @@ Json ColumnsJson(const Columns& columns, int version, const Type& partition_type
         },
         column.member);
     if (in == In::kOptional) type = Json::array({"null", std::move(type)});
-    Json field = FieldJson(column.name, std::move(type), column.id);
-    if (in == In::kOptional) field["default"] = nullptr;
-    fields.push_back(std::move(field));
+    fields.push_back(FieldJson(column.name, std::move(type), column.id));
     if (version == 1 && column.name == "file_size_in_bytes") {
       fields.push_back(FieldJson("block_size_in_bytes", "long", kBlockSizeId));
     }
