@@ -81,8 +81,8 @@ TEST(PlanMergeTest, FullOlderGroupsMergeWhateverTheCount) {
   const std::vector<ManifestFile> manifests = {Manifest(0, 6), Manifest(1, 6), Manifest(2, 3),
                                                Manifest(3, 3)};
   EXPECT_EQ(PlanMerge(manifests, {.min_count = 100, .target_bytes = 10}),
-            (Groups{{0}, {1, 2}, {3}}))
-      << "3 is packed first with 2: 6 bytes, then 1 makes 12";
+            (Groups{{0}, {1}, {2, 3}}))
+      << "a group of two far below the count, but full: 6 more would not fit";
 }
 
 TEST(PlanMergeTest, SpecsAreApartAndDescending) {
