@@ -23,7 +23,10 @@ constexpr int kRuns = 12347;
 /// One bitset container; `members` is what its header says.
 Bytes Bitset(int members, int bits_set) {
   Bytes bits(8192, '\0');
-  for (int i = 0; i < bits_set; ++i) bits[static_cast<std::size_t>(i / 8)] |= 1 << (i % 8);
+  for (int i = 0; i < bits_set; ++i) {
+    char& byte = bits[static_cast<std::size_t>(i / 8)];
+    byte = static_cast<char>(byte | 1 << (i % 8));
+  }
   return Words({kNoRuns, 0, 1, 0, 0, members - 1, 16, 0}) + bits;
 }
 

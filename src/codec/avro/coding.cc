@@ -15,17 +15,27 @@ std::int64_t ItemMinBytes(const Schema& schema) {
 }  // namespace
 
 std::int64_t Decoder::ReadLongSlow() {
+  const char* p = p_;
+  const char* const end = remaining() < 10 ? end_ : p + 10;
   std::uint64_t value = 0;
-  for (int shift = 0; p_ != end_ && shift < 64; shift += 7) {
-    const auto byte = static_cast<unsigned char>(*p_++);
-    if (shift == 63 && byte > 1) break;  // more than 64 bits
+  for (int shift = 0; p != end; shift += 7) {
+    const auto byte = static_cast<unsigned char>(*p++);
     value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) {
-      return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
+      if (shift == 63 && byte > 1) break;  // more than 64 bits
+      p_ = p;
+      return ZigZag(value);
     }
   }
   Fail();
   return 0;
+}
+
+bool Decoder::Fits(std::int64_t count, std::int64_t min_item_bytes) const {
+  if (min_item_bytes == 0) return count <= kMaxEmptyItems;
+  std::int64_t bytes = 0;
+  return !__builtin_mul_overflow(count, min_item_bytes, &bytes) &&
+         bytes <= static_cast<std::int64_t>(remaining());
 }
 
 std::int64_t Decoder::ReadBlockCount(std::int64_t min_item_bytes) {
@@ -39,10 +49,7 @@ std::int64_t Decoder::ReadBlockCount(std::int64_t min_item_bytes) {
     }
     count = -count;
   }
-  const std::int64_t most = min_item_bytes == 0
-                                ? kMaxEmptyItems
-                                : static_cast<std::int64_t>(remaining()) / min_item_bytes;
-  if (count > most) {
+  if (!Fits(count, min_item_bytes)) {
     Fail();
     return 0;
   }
@@ -60,7 +67,7 @@ void Decoder::SkipItems(const Schema& schema) {
       continue;
     }
     if (min_bytes == 0) continue;
-    if (count > static_cast<std::int64_t>(remaining()) / min_bytes) {
+    if (!Fits(count, min_bytes)) {
       Fail();
       return;
     }

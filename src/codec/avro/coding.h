@@ -28,9 +28,8 @@ class Decoder {
   }
 
   std::int64_t ReadLong() {
-    if (p_ < end_ && static_cast<unsigned char>(*p_) < 0x80) {
-      const auto byte = static_cast<unsigned char>(*p_++);
-      return static_cast<std::int64_t>(byte >> 1) ^ -static_cast<std::int64_t>(byte & 1);
+    if (p_ != end_ && static_cast<unsigned char>(*p_) < 0x80) {
+      return ZigZag(static_cast<unsigned char>(*p_++));
     }
     return ReadLongSlow();
   }
@@ -66,7 +65,11 @@ class Decoder {
   void Skip(const Schema& schema);
 
  private:
-  std::int64_t ReadLongSlow();
+  static std::int64_t ZigZag(std::uint64_t bits) {
+    return static_cast<std::int64_t>((bits >> 1) ^ (~(bits & 1) + 1));
+  }
+  std::int64_t ReadLongSlow();  ///< Two bytes and more, or none.
+  bool Fits(std::int64_t count, std::int64_t min_item_bytes) const;
   void SkipItems(const Schema& schema);
 
   ByteView Take(std::uint64_t size) {
