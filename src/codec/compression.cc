@@ -49,6 +49,8 @@ Error OverLimit(Compression codec, std::size_t limit) {
   return Corrupt(codec, fmt::format("is larger than the limit of {} bytes", limit));
 }
 
+Error NoMemory() { return Error(Code::kExhausted, "no memory for a compression context"); }
+
 Result<int> CheckedLevel(Compression codec, std::optional<int> level, int low, int high,
                          int default_level) {
   const int value = level.value_or(default_level);
@@ -70,7 +72,7 @@ Result<Bytes> CompressDeflate(Compression codec, ByteView input, std::optional<i
   if (compressor == nullptr || compressor_level != level) {
     compressor.reset(libdeflate_alloc_compressor(level));
     compressor_level = level;
-    if (compressor == nullptr) return Error(Code::kExhausted, "no memory for a compressor");
+    if (compressor == nullptr) return NoMemory();
   }
   const bool gzip = codec == Compression::kGzip;
   Bytes out(gzip ? libdeflate_gzip_compress_bound(compressor.get(), input.size())
@@ -89,6 +91,7 @@ Result<Bytes> CompressZstd(ByteView input, std::optional<int> wanted) {
   IW_ASSIGN(const int level, CheckedLevel(Compression::kZstd, wanted, ZSTD_minCLevel(),
                                           ZSTD_maxCLevel(), ZSTD_defaultCLevel()));
   thread_local const Owned<ZSTD_CCtx, ZSTD_freeCCtx> context(ZSTD_createCCtx());
+  if (context == nullptr) return NoMemory();
   Bytes out(ZSTD_compressBound(input.size()), '\0');
   const std::size_t size =
       ZSTD_compressCCtx(context.get(), out.data(), out.size(), input.data(), input.size(), level);
@@ -133,11 +136,19 @@ bool Grow(Bytes& out, std::size_t limit) {
   return true;
 }
 
-/// A size for the first attempt: what the last block of this buffer had, or a usual ratio. Never
-/// the size that untrusted input claims.
-void Guess(ByteView input, std::size_t limit, Bytes& out) {
+/// Gives `out` a size for the first attempt: what the last block of this buffer had, or `hint`,
+/// which must be within reason for the input even if the input claims it.
+void Guess(std::size_t hint, std::size_t limit, Bytes& out) {
   const std::size_t last = out.size() + out.size() / 4;
-  out.resize(std::min(limit, std::max({last, input.size() * 8, std::size_t{4096}})));
+  out.resize(std::min(limit, std::max({last, hint, std::size_t{4096}})));
+}
+
+/// More than manifests and metadata usually have.
+std::size_t UsualSize(ByteView input) { return input.size() * 16; }
+
+/// A claimed size, if one may believe it.
+std::size_t Plausible(std::uint64_t claimed, ByteView input) {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(claimed, input.size() * 128));
 }
 
 libdeflate_decompressor* ThreadsDecompressor() {
@@ -149,7 +160,8 @@ libdeflate_decompressor* ThreadsDecompressor() {
 /// Bytes after the end of the stream are passed over: Python's writers leave a part of zlib's
 /// trailer there.
 Status InflateInto(ByteView input, std::size_t limit, Bytes& out) {
-  Guess(input, limit, out);
+  if (ThreadsDecompressor() == nullptr) return NoMemory();
+  Guess(UsualSize(input), limit, out);
   for (;;) {
     std::size_t consumed = 0;
     std::size_t size = 0;
@@ -169,8 +181,9 @@ Status InflateInto(ByteView input, std::size_t limit, Bytes& out) {
 
 /// One member after another, each appended to `out`.
 Status GunzipInto(ByteView input, std::size_t limit, Bytes& out) {
-  if (input.empty()) return Corrupt(Compression::kGzip, "is empty");
-  Guess(input, limit, out);
+  if (ThreadsDecompressor() == nullptr) return NoMemory();
+  if (input.size() < 18) return Corrupt(Compression::kGzip, "is too short");
+  Guess(Plausible(LoadLittle<std::uint32_t>(input.data() + input.size() - 4), input), limit, out);
   std::size_t total = 0;
   while (!input.empty()) {
     std::size_t consumed = 0;
@@ -195,8 +208,11 @@ Status GunzipInto(ByteView input, std::size_t limit, Bytes& out) {
 
 Status UnzstdInto(ByteView input, std::size_t limit, Bytes& out) {
   thread_local const Owned<ZSTD_DCtx, ZSTD_freeDCtx> context(ZSTD_createDCtx());
+  if (context == nullptr) return NoMemory();
   if (input.empty()) return Corrupt(Compression::kZstd, "is empty");
-  Guess(input, limit, out);
+  const auto claimed = ZSTD_getFrameContentSize(input.data(), input.size());
+  const bool known = claimed != ZSTD_CONTENTSIZE_UNKNOWN && claimed != ZSTD_CONTENTSIZE_ERROR;
+  Guess(known ? Plausible(claimed, input) : UsualSize(input), limit, out);
   for (;;) {
     const std::size_t size =
         ZSTD_decompressDCtx(context.get(), out.data(), out.size(), input.data(), input.size());
@@ -230,13 +246,13 @@ Status UnsnappyInto(ByteView input, std::size_t limit, Bytes& out) {
 Status Unlz4Into(ByteView input, std::size_t limit, Bytes& out) {
   LZ4F_dctx* raw = nullptr;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&raw, LZ4F_VERSION)) != 0) {
-    return Error(Code::kExhausted, "no memory for an lz4 context");
+    return NoMemory();
   }
   const Owned<LZ4F_dctx, LZ4F_freeDecompressionContext> context(raw);
   if (input.empty()) return Corrupt(Compression::kLz4Frame, "is empty");
   // A byte more, so that a frame of exactly `limit` bytes can reach its end mark.
   const std::size_t room = std::max(limit, limit + 1);
-  Guess(input, room, out);
+  Guess(UsualSize(input), room, out);
   std::size_t total = 0;
   for (;;) {
     std::size_t produced = out.size() - total;

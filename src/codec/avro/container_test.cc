@@ -295,6 +295,34 @@ TEST(AvroContainerErrorTest, BlocksAreBounded) {
               HasError(Code::kCorrupt, HasSubstr("larger than the limit")));
 }
 
+/// Remembers the most that it was asked for.
+class AskedSource final : public ByteSource {
+ public:
+  AskedSource(ByteView bytes, std::size_t& most) : source_(bytes), most_(most) {}
+  Result<std::size_t> Read(std::span<char> out) override {
+    most_ = std::max(most_, out.size());
+    return source_.Read(out);
+  }
+
+ private:
+  MemorySource source_;
+  std::size_t& most_;
+};
+
+TEST(AvroContainerErrorTest, ClaimedSizesReserveNoMemory) {
+  const std::int64_t claimed = 200 << 20;
+  Bytes header("Obj\1\2");  // one entry, whose key claims to be long
+  Encoder(header).WriteLong(60 << 20);
+  const Bytes files[] = {
+      File({{"avro.schema", std::string(kSchema)}}, BlockOf(1, claimed, "little")), header};
+  for (const Bytes& file : files) {
+    std::size_t most = 0;
+    EXPECT_THAT(ReadAll(std::make_unique<AskedSource>(file, most), std::size_t{256} << 20),
+                HasError(Code::kCorrupt, HasSubstr("cut off")));
+    EXPECT_LE(most, (256U << 10) + file.size());
+  }
+}
+
 TEST(AvroContainerErrorTest, ErrorsOfTheSourceComeThrough) {
   const Bytes file = Written(Rows(300), Compression::kNone);
   for (const std::size_t after : {std::size_t{0}, std::size_t{100}, file.size() - 1}) {
