@@ -48,6 +48,8 @@ function(icewright_module name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE icewright_${name} icewright_testing icewright_warnings
                                                ${arg_LIBS} GTest::gmock_main)
+    # Test bodies gain nothing from the optimiser, which takes minutes over the longest of them.
+    target_compile_options(${name}_test PRIVATE -O0)
     icewright_discover_tests(${name}_test)
   endif()
   if(ICEWRIGHT_BUILD_BENCHMARKS AND benches)
