@@ -6,7 +6,8 @@
 ///   INSTANTIATE_TEST_SUITE_P(Memory, CatalogSuite, ::testing::Values(CatalogFactory{...}),
 ///                            CatalogFactory::Name);
 ///
-/// Include it in one test file per binary. Catalogs that need a server use CatalogServiceSuite.
+/// Include it in one test file per binary. Catalogs that need a server are instantiated as
+/// "Service".
 
 #include <algorithm>
 #include <functional>
@@ -528,8 +529,5 @@ TEST_P(CatalogSuite, NoConcurrentCommitIsLost) {
   }
   EXPECT_THAT(log, SizeIs(kThreads * kCommits)) << "each version follows another one";
 }
-
-/// The same suite under a name that runs only where servers may be started.
-class CatalogServiceSuite : public CatalogSuite {};
 
 }  // namespace icewright

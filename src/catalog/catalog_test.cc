@@ -6,6 +6,7 @@
 #include "io/local_file_io.h"
 #include "io/memory_file_io.h"
 #include "testing/catalog_suite.h"
+#include "testing/sql_servers.h"
 #include "testing/temp_folder.h"
 
 namespace icewright {
@@ -37,6 +38,34 @@ CatalogUnderTest OnSqlite(const char* schema_version) {
   const auto open = [=] { return MakeSqlCatalog("cat", properties, io); };
   return {open().value(), io, warehouse, open, folder};
 }
+
+CatalogUnderTest OnServer(const std::string& scheme, const SqlServer& server) {
+  const auto folder = std::make_shared<TempFolder>();
+  const auto io = MakeLocalFileIO();
+  const Location warehouse = folder->Child("warehouse");
+  const Properties properties = {
+      {"uri", scheme + "://" + server.host + ":" + server.port + "/" + server.database},
+      {"jdbc.user", server.user},
+      {"jdbc.password", server.password},
+      {"warehouse", warehouse.text()},
+      {"jdbc.schema-version", "V1"}};
+  // All tests share one database: the catalog's name keeps them apart, as it keeps users apart.
+  const auto open = [=, name = UniqueName("cat")] { return MakeSqlCatalog(name, properties, io); };
+  auto catalog = open();
+  EXPECT_THAT(catalog, IsOk());
+  return {catalog ? *catalog : nullptr, io, warehouse, open, folder};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Service, CatalogSuite,
+    ::testing::Values(
+        CatalogFactory{.name = "Postgres",
+                       .make = [] { return OnServer("jdbc:postgresql", PostgresServer()); },
+                       .purges = false},
+        CatalogFactory{.name = "MariaDb",
+                       .make = [] { return OnServer("jdbc:mariadb", MariaDbServer()); },
+                       .purges = false}),
+    CatalogFactory::Name);
 
 INSTANTIATE_TEST_SUITE_P(
     All, CatalogSuite,
