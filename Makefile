@@ -4,7 +4,7 @@ BUILD := build/release
 # A build uses every core; tests that start servers or a JVM share the machine.
 JOBS ?= $(shell nproc)
 
-.PHONY: setup setup-test build unit test demo check bench soak test-asan test-tsan fuzz dist clean
+.PHONY: setup setup-test build unit test demo check bench bench-micro soak test-asan test-tsan fuzz dist clean
 
 setup:            ## install what a build needs (Debian 12: apt, and a venv with the pinned wheel)
 	tools/install_deps.sh
@@ -53,10 +53,13 @@ demo: build       ## compact a real table written by Flink, before and after
 check: setup      ## format, layers, sizes, banned calls, docs; runs no tests
 	tools/check.py
 
-bench: setup      ## table-sized benchmarks; results as JSON in build/bench/results
+bench: setup-test build ## table-sized benchmarks; one JSON line each, also in build/bench/results.jsonl
+	bench/run.py
+
+bench-micro: setup ## micro-benchmarks of the modules
 	cmake --preset bench >/dev/null
 	cmake --build --preset bench
-	bench/run.sh build/bench
+	for b in build/bench-micro/bin/*_bench; do $$b; done
 
 dist: build       ## dist/icewright: a folder that runs without the venv
 	tools/make_dist.sh $(BUILD) dist/icewright

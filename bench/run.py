@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Table-sized benchmarks: a fresh copy of a generated table, one run of the program, results checked.
+
+  run.py [WORKLOAD ...]     all of them by default; one JSON line each, also in build/bench/results.jsonl
+
+Each line has wall seconds, CPU seconds and peak RSS of the whole process, the machine, the commit, and
+the figures of the same work by pyarrow where there is one ("yardstick"). The tables are made on first
+use, with a seed. A wrong result fails the run: rows before and after are compared by digest.
+"""
+
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BENCH = ROOT / "build/bench"
+WH, PRISTINE = BENCH / "wh", BENCH / "pristine"
+ICEWRIGHT = os.environ.get("ICEWRIGHT", str(ROOT / "build/release/bin/icewright"))
+PYTHON = str(ROOT / ".venv-peers/bin/python")
+
+# table -> arguments of gen.py
+TABLES = {
+    "sf1000": ["small-files", "--files", "1000"],
+    "sf100": ["small-files", "--files", "100"],
+    "sf5": ["small-files", "--files", "5", "--rows", "1000"],
+    "eq500k": ["eq-deletes"],
+    "pos200k": ["pos-deletes"],
+    "ent1m": ["many-entries", "--entries", "1000000", "--per-manifest", "1000"],
+    "ent100k": ["many-entries", "--entries", "100000", "--per-manifest", "1000"],
+    "wide500": ["wide", "--files", "8", "--rows", "20000", "--columns", "500"],
+    "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
+}
+
+# workload -> (table, arguments of icewright, compares rows)
+COMPACT = ["rewrite-data-files", "--rewrite-all"]
+WORKLOADS = {
+    "compact-sf1000": ("sf1000", COMPACT, True),
+    "compact-sf100": ("sf100", COMPACT, True),
+    "compact-5-small-files": ("sf5", ["rewrite-data-files"], True),
+    "equality-deletes-500k": ("eq500k", COMPACT, True),
+    "position-deletes-200k": ("pos200k", COMPACT, True),
+    "plan-1m-files": ("ent1m", ["rewrite-data-files", "--dry-run"], False),
+    "plan-100k-files": ("ent100k", ["rewrite-data-files", "--dry-run"], False),
+    "memory-500-columns": ("wide500", ["--memory", "512MiB", *COMPACT], True),
+    "memory-200-row-groups": ("groups200", ["--memory", "512MiB", *COMPACT], True),
+    "memory-sort": ("sf1000", ["--memory", "512MiB", *COMPACT, "--strategy", "sort", "--sort-order", "url asc, id desc"], True),
+}
+
+YARDSTICK = """
+import glob, sys, pyarrow as pa, pyarrow.parquet as pq
+pa.set_cpu_count(2)
+files = sorted(glob.glob(sys.argv[1] + '/data/*.parquet'))
+writer = None
+for f in files:
+    t = pq.read_table(f)
+    writer = writer or pq.ParquetWriter(sys.argv[2], t.schema, compression='zstd', compression_level=3, store_decimal_as_integer=True)
+    writer.write_table(t, row_group_size=1 << 20)
+writer.close()
+"""
+YARDSTICKS = {"compact-sf1000", "compact-sf100"}
+
+
+def measure(command):
+    """Wall, CPU and peak RSS of a command; returns (figures, stdout)."""
+    before = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    out = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    figures = {"wall_s": round(time.monotonic() - before, 3), "cpu_s": round(usage.ru_utime + usage.ru_stime, 3),
+               "max_rss_mb": usage.ru_maxrss // 1024, "exit": process.returncode}
+    return figures, out
+
+
+def fresh(table):
+    if not (PRISTINE / table).exists():
+        kind, *rest = TABLES[table]
+        subprocess.run([PYTHON, str(ROOT / "bench/gen.py"), kind, table, *rest], check=True)
+    target = WH / "ns" / table
+    shutil.rmtree(target, ignore_errors=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-a", str(PRISTINE / table), str(target)], check=True)
+    return target
+
+
+def digest(target):
+    return json.loads(subprocess.run([ICEWRIGHT, "--output", "json", "scan", str(target), "--digest"],
+                                     capture_output=True, text=True, check=True).stdout)
+
+
+def run(workload):
+    table, arguments, compares = WORKLOADS[workload]
+    target = fresh(table)
+    before = digest(target) if compares else None
+    at = next(i for i, word in enumerate(arguments) if word == "rewrite-data-files") + 1
+    command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
+    figures, out = measure(command)
+    line = {"workload": workload, **figures}
+    report = json.loads(out)
+    line["counts"] = report["counts"]
+    line["notes"] = report.get("notes", [])
+    if figures["exit"] != 0:
+        line["error"] = report["error"]
+    elif compares:
+        assert digest(target) == before, f"{workload}: rows changed"
+        line["rows"] = before["rows"]
+    else:
+        expected = int(TABLES[table][2])
+        assert report["counts"]["planned-data-files-count"] == expected, report["counts"]
+    if workload in YARDSTICKS:
+        out_file = BENCH / "yardstick.parquet"
+        line["yardstick"], _ = measure([PYTHON, "-c", YARDSTICK, str(PRISTINE / table), str(out_file)])
+        out_file.unlink()
+        line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 2)
+    line["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f}"
+    line["commit"] = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
+    return line
+
+
+def main():
+    wanted = sys.argv[1:] or list(WORKLOADS)
+    BENCH.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    with open(BENCH / "results.jsonl", "a") as results:
+        for workload in wanted:
+            line = run(workload)
+            failed += line["exit"] != 0
+            text = json.dumps(line)
+            print(text, flush=True)
+            results.write(text + "\n")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
