@@ -11,7 +11,7 @@
 namespace icewright {
 namespace {
 
-using namespace std::string_literals;  // NOLINT: std::string literals
+using std::string_literals::operator""s;
 using Op = Expression::Op;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -207,6 +207,17 @@ TEST(FilePruning, UuidBoundsMayBeInEitherOrder) {
                {{"u = '2" + tail, true}, {"u > 'a" + tail, true}});
   ExpectOnFile(FileOf({{kU, 50, 0, {}, high, low}}),  // signed: from 0x90 over 0xff to 0x10
                {{"u = 'a" + tail, true}, {"u = '0" + tail, true}, {"u = '2" + tail, false}});
+  // The same of the second half: here from 0x90 over 0xff to 0x10, with equal first halves.
+  const std::string half = "'10000000-0000-0000-";
+  ExpectOnFile(FileOf({{kU,
+                        50,
+                        0,
+                        {},
+                        *FromHex("10000000000000009000000000000000"),
+                        *FromHex("10000000000000001000000000000000")}}),
+               {{"u = " + half + "a000-000000000000'", true},
+                {"u = " + half + "0000-000000000000'", true},
+                {"u = " + half + "2000-000000000000'", false}});
   ExpectOnFile(
       FileOf({{kU, 50, 0, {}, low, low}}),
       {{"u = '2" + tail, false}, {"u = '1" + tail, true}, {"u in ('1" + tail + ")", true}});

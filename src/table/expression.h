@@ -25,9 +25,25 @@ namespace icewright {
 class Expression {
  public:
   enum class Op : std::uint8_t {
-    kTrue, kFalse, kNot, kAnd, kOr,
-    kIsNull, kNotNull, kIsNan, kNotNan, kLt, kLtEq, kGt, kGtEq, kEq, kNotEq, kIn, kNotIn,
-    kStartsWith, kNotStartsWith,
+    kTrue,
+    kFalse,
+    kNot,
+    kAnd,
+    kOr,
+    kIsNull,
+    kNotNull,
+    kIsNan,
+    kNotNan,
+    kLt,
+    kLtEq,
+    kGt,
+    kGtEq,
+    kEq,
+    kNotEq,
+    kIn,
+    kNotIn,
+    kStartsWith,
+    kNotStartsWith,
   };
 
   Expression() = default;  // always true
@@ -63,15 +79,18 @@ class Expression {
 /// Parses `month = 3 and carrier in ('UA','AA')`: and, or, not, parentheses, = <> != < <= > >=,
 /// in, not in, between, is [not] null, is [not] nan, like 'abc%' (prefix only), true, false; names
 /// bare, dotted, or in double quotes or backticks. Literals are bound to the column's type.
-/// Errors: kInvalidArgument, with the position and, for an unknown column, the nearest name.
+/// A number that the column cannot hold folds: `int_column < 3000000000` is `int_column is not
+/// null`, or true if the column is required. A boolean column may stand alone. Errors:
+/// kInvalidArgument, with the position and, for an unknown column, the nearest name.
 Result<Expression> ParseExpression(const Schema& schema, std::string_view text,
                                    bool case_sensitive = true);
 
-/// As SQL's WHERE: every predicate on a null is false, except IS NULL; NOT is pushed down first.
+/// As SQL's WHERE: every predicate on a null is false, except IS NULL; NOT is pushed down first. A
+/// NaN compares with nothing and so is only != and NOT IN; 0.0 = -0.0.
 bool Evaluate(const Expression& expression, const std::function<Literal(FieldId)>& value_of);
 
-/// On partition tuples: true for each partition that may (inclusive) hold a matching row. The result
-/// is bound to the partition field ids.
+/// On partition tuples: true for each partition that may (inclusive) hold a matching row. The
+/// result is bound to the partition field ids.
 Expression ProjectInclusive(const Expression& expression, const Schema& schema,
                             const PartitionSpec& spec);
 /// True only for partitions whose rows all match (strict).

@@ -7,7 +7,7 @@
 namespace icewright {
 namespace {
 
-using namespace std::string_literals;  // NOLINT: std::string literals
+using std::string_literals::operator""s;
 
 Type Of(TypeId id) { return Type::Of(id); }
 

@@ -8,7 +8,7 @@
 namespace icewright {
 namespace {
 
-using namespace std::string_literals;  // NOLINT: std::string literals
+using std::string_literals::operator""s;
 using Op = Expression::Op;
 
 constexpr FieldId kX{1};

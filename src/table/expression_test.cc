@@ -10,7 +10,7 @@
 namespace icewright {
 namespace {
 
-using namespace std::string_literals;  // NOLINT: std::string literals
+using std::string_literals::operator""s;
 using Op = Expression::Op;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -17,7 +17,7 @@ Literal Widened(const Literal& value) {
 }
 
 bool Contains(const std::vector<Literal>& sorted, const Literal& value) {
-  if (IsNan(value)) return false;
+  // A NaN is equivalent to nothing, so wherever the search ends it is not found.
   const auto at =
       std::lower_bound(sorted.begin(), sorted.end(), value, [](const Literal& a, const Literal& b) {
         return OrderInPredicate(a, b) == std::partial_ordering::less;

@@ -19,7 +19,14 @@ namespace icewright {
 class Transform {
  public:
   enum class Kind : std::uint8_t {
-    kIdentity, kBucket, kTruncate, kYear, kMonth, kDay, kHour, kVoid,
+    kIdentity,
+    kBucket,
+    kTruncate,
+    kYear,
+    kMonth,
+    kDay,
+    kHour,
+    kVoid,
     kUnknown,  ///< Written by a newer engine: kept, shown, never applied.
   };
 

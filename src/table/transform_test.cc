@@ -8,7 +8,7 @@
 namespace icewright {
 namespace {
 
-using namespace std::string_literals;  // NOLINT: byte strings with zeros
+using std::string_literals::operator""s;
 using Kind = Transform::Kind;
 
 Type Of(TypeId id) { return Type::Of(id); }

@@ -18,8 +18,8 @@ __extension__ typedef unsigned __int128 UInt128;
 /// null: monostate; boolean: bool; int, date: int32; long, time, timestamp*: int64; float; double;
 /// decimal: Int128 (unscaled); string (UTF-8), uuid (16 bytes), fixed, binary, geometry, geography:
 /// std::string.
-using Literal =
-    std::variant<std::monostate, bool, std::int32_t, std::int64_t, float, double, Int128, std::string>;
+using Literal = std::variant<std::monostate, bool, std::int32_t, std::int64_t, float, double,
+                             Int128, std::string>;
 
 inline bool IsNull(const Literal& value) { return value.index() == 0; }
 
