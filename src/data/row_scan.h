@@ -26,15 +26,18 @@ struct RowScanOptions {
   std::optional<std::int64_t> limit = {};
 };
 
-/// Calls `visit` with each row as a JSON array in the order of `columns`. One batch in memory.
+/// Calls `visit` with each row as a JSON array in the order of `columns`; values as in
+/// data/row_json.h. One batch in memory. `schema`: what the rows are shown in, the current one or a
+/// snapshot's. Errors: kInvalidArgument for an unknown column; those of BatchReader; those of
+/// visit.
 Status ScanRows(RunContext& run, FileIO& io, const TableMetadata& metadata, const Schema& schema,
                 const std::vector<FileTask>& tasks, const RowScanOptions& options,
                 const std::function<Status(const Json&)>& visit);
 
 struct RowDigest {
   std::int64_t rows = 0;
-  std::uint64_t digest = 0;                         ///< docs/row-digest.md
-  std::optional<std::uint64_t> lineage_digest = {}; ///< v3
+  std::uint64_t digest = 0;                          ///< docs/row-digest.md
+  std::optional<std::uint64_t> lineage_digest = {};  ///< v3
 };
 
 /// Files in parallel over run.threads(); always in the table's current schema.
