@@ -10,7 +10,7 @@
 namespace icewright::avro {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
