@@ -452,7 +452,9 @@ Result<TableMetadata> Applier::Finish() && {
     IW_TRY(CheckSortOrder(next_.default_sort_order(), next_.schema()));
   }
   TrimSnapshotLog();
-  if (changed_) next_.last_updated = std::max(next_.last_updated, updated_.value_or(now_));
+  if (changed_) {
+    next_.last_updated = std::max({next_.last_updated, now_, updated_.value_or(now_)});
+  }
   return std::move(next_);
 }
 

@@ -77,7 +77,8 @@ TableMetadata Applied(const TableMetadata& base, std::vector<TableUpdate> update
 TableMetadata ThreeSnapshots() {
   TableMetadata t = NewMetadata();
   for (std::int64_t id = 1; id <= 3; ++id) {
-    t = Applied(t, {AddSnapshot{MakeSnapshot(id, id, 1000 + 1000 * id, id - 1)}, SetMain(id)});
+    const std::int64_t now = 1000 + 1000 * id;
+    t = Applied(t, {AddSnapshot{MakeSnapshot(id, id, now, id - 1)}, SetMain(id)}, now);
   }
   return t;
 }
@@ -121,17 +122,19 @@ TEST(ApplyTest, WithoutAChangeNothingMoves) {
   }
 }
 
-TEST(ApplyTest, LastUpdatedIsTheSnapshotsTimeOrNowAndNeverGoesBack) {
+TEST(ApplyTest, LastUpdatedIsNowAndNeverGoesBackNorBehindASnapshot) {
   const TableMetadata base = NewMetadata();
   EXPECT_EQ(Applied(base, {SetProperties{{{"a", "b"}}}}, 5000).last_updated, FromMillis(5000));
   EXPECT_EQ(Applied(base, {SetProperties{{{"a", "b"}}}}, 10).last_updated, kCreated);
   EXPECT_EQ(Applied(base, {AddSnapshot{MakeSnapshot(1, 1, 3000)}}, 5000).last_updated,
+            FromMillis(5000));
+  EXPECT_EQ(Applied(base, {AddSnapshot{MakeSnapshot(1, 1, 3000)}}, 2000).last_updated,
             FromMillis(3000));
 }
 
 TEST(ApplyTest, SnapshotOfALateClockGetsTheTableTime) {
   const TableMetadata t =
-      Applied(ThreeSnapshots(), {AddSnapshot{MakeSnapshot(4, 4, 3500, 3)}, SetMain(4)});
+      Applied(ThreeSnapshots(), {AddSnapshot{MakeSnapshot(4, 4, 3500, 3)}, SetMain(4)}, 3500);
   EXPECT_EQ(t.snapshots.back().timestamp, FromMillis(4000));
   EXPECT_EQ(Log(t).back(), (std::pair<std::int64_t, std::int64_t>{4000, 4}));
   EXPECT_EQ(t.last_updated, FromMillis(4000));
@@ -154,7 +157,7 @@ TEST(ApplyTest, BranchCommitLeavesMainAndLogAlone) {
   EXPECT_EQ(t.current_snapshot_id, SnapshotId{3});
   EXPECT_EQ(Log(t).size(), 3U);
   EXPECT_EQ(t.FindRef("b")->id, SnapshotId{4});
-  EXPECT_EQ(t.last_updated, FromMillis(4500));
+  EXPECT_EQ(t.last_updated, FromMillis(5000));
 }
 
 TEST(ApplyTest, SnapshotsThatWereCurrentOnlyWithinACommitAreNotLogged) {
