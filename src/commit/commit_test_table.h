@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file commit/commit_test_table.h
-/// A table in memory whose commits a test can watch, fail and race. For tests only.
+/// A table whose commits a test can watch, fail and race. For tests only.
 
 #include <gtest/gtest.h>
 
@@ -15,14 +15,17 @@
 #include <utility>
 #include <vector>
 
+#include "catalog/filesystem/filesystem_catalog.h"
 #include "catalog/memory/memory_catalog.h"
 #include "commit/snapshot_update.h"
+#include "io/local_file_io.h"
 #include "io/memory_file_io.h"
 #include "manifest/manifest_reader.h"
 #include "testing/fake_clock.h"
 #include "testing/fault_file_io.h"
 #include "testing/matchers.h"
 #include "testing/table_builder.h"
+#include "testing/temp_folder.h"
 
 namespace icewright {
 
@@ -32,7 +35,9 @@ struct CommitTestOptions {
   int format_version = 2;
   bool partitioned = false;
   Properties properties = {};
-  std::shared_ptr<FileIO> io = {};
+  /// The file-system catalog: on files in memory, or in a real folder.
+  bool file_system = false;
+  const TempFolder* folder = nullptr;
   RunOptions run = {};
 };
 
@@ -41,12 +46,19 @@ struct CommitTestOptions {
 class CommitTestTable {
  public:
   explicit CommitTestTable(CommitTestOptions options = {})
-      : io_(std::make_shared<FaultFileIO>(options.io ? options.io : MakeMemoryFileIO(&clock_))),
+      : warehouse_(options.folder == nullptr ? Location("memory:/w") : options.folder->location()),
+        io_(std::make_shared<FaultFileIO>(options.folder == nullptr ? MakeMemoryFileIO(&clock_)
+                                                                    : MakeLocalFileIO())),
         run_(WithClock(options.run)) {
     MemoryCatalogHooks hooks;
     hooks.before_swap = [this](const TableIdentifier&) { return Call(before_swap); };
-    hooks.after_swap = [this](const TableIdentifier&) { return Call(after_swap); };
-    catalog_ = MakeMemoryCatalog("mem", Location("memory:/w"), io_, {}, std::move(hooks));
+    if (options.folder == nullptr && !options.file_system) {
+      catalog_ = MakeMemoryCatalog("mem", warehouse_, io_, {}, std::move(hooks));
+    } else {
+      auto catalog = MakeFilesystemCatalog("files", warehouse_, io_);
+      EXPECT_THAT(catalog, IsOk());
+      catalog_ = *std::move(catalog);
+    }
     EXPECT_THAT(catalog_->CreateNamespace(run_, kTestTable.ns, {}), IsOk());
     CreateTableRequest request{
         .schema = MakeSchema({{1, "id", TypeId::kLong}, {2, "cat", TypeId::kString}}),
@@ -56,9 +68,8 @@ class CommitTestTable {
     EXPECT_THAT(catalog_->CreateTable(run_, kTestTable, request), IsOk());
   }
 
-  /// Called once at the next swap, then forgotten; may commit from elsewhere.
+  /// Called once at the next swap in the memory catalog, then forgotten; may commit from elsewhere.
   std::function<Status()> before_swap;
-  std::function<Status()> after_swap;
 
   RunContext& run() { return run_; }
   FakeClock& clock() { return clock_; }
@@ -181,7 +192,7 @@ class CommitTestTable {
 
   std::set<std::string> AvroFiles() {
     std::set<std::string> files;
-    EXPECT_THAT(io_->List(Location("memory:/w"),
+    EXPECT_THAT(io_->List(warehouse_,
                           [&](const FileStatus& file) -> Status {
                             const std::string& path = file.location.text();
                             if (path.ends_with(".avro")) files.insert(path);
@@ -208,6 +219,7 @@ class CommitTestTable {
     return {Literal(path.substr(4, path.find('/') - 4))};
   }
 
+  const Location warehouse_;
   FakeClock clock_;
   Random random_{20240601};
   std::shared_ptr<FaultFileIO> io_;
