@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "table/value.h"
+
 namespace icewright {
 namespace {
 
@@ -215,12 +217,12 @@ std::optional<std::int64_t> ParseTimestamp(std::string_view text, int decimals, 
     }
   }
   if (!in.AtEnd()) return std::nullopt;
-  std::int64_t value = 0;
-  if (__builtin_mul_overflow(*days, kSecondsPerDay * PowerOfTen(decimals), &value) ||
-      __builtin_add_overflow(value, time, &value)) {
+  const Int128 value = static_cast<Int128>(*days) * kSecondsPerDay * PowerOfTen(decimals) + time;
+  if (value < std::numeric_limits<std::int64_t>::min() ||
+      value > std::numeric_limits<std::int64_t>::max()) {
     return std::nullopt;
   }
-  return value;
+  return static_cast<std::int64_t>(value);
 }
 
 }  // namespace icewright
