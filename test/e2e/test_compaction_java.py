@@ -25,7 +25,7 @@ def compacted_fixtures_read_the_same_in_java(folder):
             table = harness.Table(name)
             code, report = program.run("rewrite-data-files", table.id, "--rewrite-all", "--verify", check=False)
             if code != 0:
-                wrong.append(f"{name}: exit {code}: {report}")
+                wrong.append(f"{name}: exit {code}: {report and report['error']}")
                 continue
             counts = report["counts"]
             if counts["rows-read"] != counts["rows-written"] + counts["rows-deleted"]:
