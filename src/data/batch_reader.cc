@@ -82,6 +82,9 @@ class TaskReader final : public BatchReader {
                                  .batch_rows = plan_->batch_rows};
     for (const Field& field : plan_->projection.fields()) {
       OutputColumn column{.kind = KindOf(field.id), .wanted = options.wanted.size()};
+      const bool lineage = column.kind == OutputColumn::Kind::kRowId ||
+                           column.kind == OutputColumn::Kind::kLastUpdated;
+      if (lineage && plan_->stored_lineage) column.kind = OutputColumn::Kind::kColumn;
       const bool virtual_only =
           column.kind == OutputColumn::Kind::kFile || column.kind == OutputColumn::Kind::kPosition;
       if (!virtual_only) options.wanted.push_back(field);

@@ -222,7 +222,9 @@ Status GroupRewrite::Reread(RunContext& run, const GroupReader& reader,
                             const std::vector<DataFile>& files) {
   std::vector<FileTask> tasks;
   for (const DataFile& file : files) tasks.push_back({.data_file = file, .deletes = {}});
-  GroupReader again(setup_, tasks, read_plan_, pool_, request_.output_spec_id);
+  auto plan = std::make_shared<ReadPlan>(*read_plan_);
+  plan->stored_lineage = true;
+  GroupReader again(setup_, tasks, std::move(plan), pool_, request_.output_spec_id);
   again.HashRows();
   for (;;) {
     IW_ASSIGN(const auto batch, again.Next(run));

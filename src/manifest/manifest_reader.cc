@@ -143,6 +143,11 @@ Status ManifestReader::Rep::Inherit(ManifestEntry& entry) {
   }
   file.spec_id = spec.id;
   if (!entry.snapshot_id) entry.snapshot_id = manifest.added_snapshot_id;
+  if (format_version == 1) {
+    // v1 files have no room for numbers; also while the commit that writes them is being built.
+    if (!entry.sequence_number) entry.sequence_number = kInitialSequenceNumber;
+    if (!entry.file_sequence_number) entry.file_sequence_number = kInitialSequenceNumber;
+  }
   const bool inherits =
       entry.status == EntryStatus::kAdded ||
       (manifest.sequence_number == kInitialSequenceNumber && !manifest.sequence_number_pending);
