@@ -20,12 +20,13 @@ TEST(Calendar, CountsLikeACalendarOnTheWall) {
     const int lengths[] = {31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     for (int month = 1; month <= 12; ++month) {
       for (int day = 1; day <= lengths[month - 1]; ++day, ++days) {
-        ASSERT_EQ(DaysFromCivil({year, month, day}), days);
         const CivilDate date = CivilFromDays(days);
-        ASSERT_EQ(date.year, year);
-        ASSERT_EQ(date.month, month);
-        ASSERT_EQ(date.day, day);
-        ASSERT_THAT(ParseDate(DateText(days)), Optional(static_cast<std::int32_t>(days)));
+        const bool right = DaysFromCivil({year, month, day}) == days && date.year == year &&
+                           date.month == month && date.day == day;
+        ASSERT_TRUE(right) << year << '-' << month << '-' << day;
+        if (day == 1) {
+          ASSERT_THAT(ParseDate(DateText(days)), Optional(static_cast<std::int32_t>(days)));
+        }
       }
     }
   }
