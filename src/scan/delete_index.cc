@@ -215,6 +215,7 @@ Result<std::vector<std::shared_ptr<const DeleteTask>>> DeleteIndex::Find(
   const auto found = rep_->partitions.find(PartitionView{file.spec_id, file.partition});
   const PartitionDeletes* partition = found == rep_->partitions.end() ? nullptr : &found->second;
 
+  IW_TRY(rep_->FindPositions(file, sequence_number, partition, out));
   scan_internal::DataRanges ranges(file);
   const auto add_equality = [&](const SortedDeletes& deletes) {
     for (auto it = deletes.After(sequence_number); it != deletes.items.end(); ++it) {
@@ -223,7 +224,6 @@ Result<std::vector<std::shared_ptr<const DeleteTask>>> DeleteIndex::Find(
   };
   add_equality(rep_->global_equality);
   if (partition != nullptr) add_equality(partition->equality);
-  IW_TRY(rep_->FindPositions(file, sequence_number, partition, out));
   std::ranges::stable_sort(out, {}, [](const TaskPtr& task) { return task->sequence_number; });
   return out;
 }
