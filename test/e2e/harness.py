@@ -2,11 +2,13 @@
 
 import contextlib
 import fcntl
+import gzip
 import json
 import os
 import pathlib
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import traceback
@@ -46,6 +48,19 @@ def expected(name, ref=None):
     return json.loads(path.read_text())
 
 
+def new_problems(name, checked):
+    """What Java's check finds in a fixture now and did not find before."""
+    before = json.loads((FIXTURES / "expected" / name / "check.json").read_text())["problems"]
+    known = {str(problem["problem"]) for problem in before}
+    return [problem for problem in checked["problems"] if str(problem["problem"]) not in known]
+
+
+def rows_of(dump):
+    """The part of a dump that says which rows there are."""
+    rows = dump["rows"]
+    return {key: rows[key] for key in ("count", "digest", "lineage_digest") if rows.get(key) is not None}
+
+
 def catalogs():
     """Catalog properties of the two SQL catalogs that some fixtures are in."""
     return {
@@ -70,6 +85,27 @@ class Table:
         if self.in_sql_catalog:
             db = "ot.db" if catalog == "ot" else "catalog.db"
             self.oracle_args += f" --catalog jdbc --uri jdbc:sqlite:{FIXTURES}/{db} --catalog-name {catalog}"
+            self.database = FIXTURES / db
+
+    def metadata_file(self):
+        """The current metadata file, found without icewright."""
+        if self.in_sql_catalog:
+            with contextlib.closing(sqlite3.connect(self.database)) as db:
+                query = "SELECT metadata_location FROM iceberg_tables WHERE table_name = ?"
+                location = db.execute(query, [self.path.name]).fetchone()[0]
+            return pathlib.Path(location.removeprefix("file:"))
+        names = (self.path / "metadata").glob("v*.metadata.json")
+        return max(names, key=lambda path: int(path.name[1:].split(".")[0]))
+
+    def metadata(self):
+        path = self.metadata_file()
+        data = path.read_bytes()
+        return json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+
+    def listing(self):
+        """Every file of the table: {relative path: (size, time of change)}."""
+        return {str(path.relative_to(self.path)): (path.stat().st_size, path.stat().st_mtime_ns)
+                for path in self.path.rglob("*") if path.is_file()}
 
 
 class Program:
@@ -121,6 +157,27 @@ class Oracle:
         """What Java complained about."""
         lines = (self.folder / "oracle.log").read_text().splitlines()
         return "\n".join(line for line in lines if "Exception" in line or line.startswith("rc "))
+
+    def complaint(self, key):
+        """The exception of one command of the last run()."""
+        exception = None
+        for line in (self.folder / "oracle.log").read_text().splitlines():
+            if line.startswith("[") and " ms] " in line:  # the line that ends a command
+                if line.endswith(str(self.outputs[key])):
+                    return exception
+                exception = None
+            elif exception is None and "Exception: " in line and not line.startswith(("\tat", "Caused")):
+                exception = line.strip()
+        return None
+
+
+def peer(script, request):
+    """Runs a script of this folder in the Python that has PyIceberg: JSON in, JSON out."""
+    command = [str(PEERS_PYTHON), "-W", "ignore", str(ROOT / "test/e2e" / script)]
+    done = subprocess.run(command, input=json.dumps(request), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(f"{script}: exit {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
 
 
 def main(*tests):
