@@ -10,7 +10,9 @@ import shlex
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
+import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -181,15 +183,17 @@ def peer(script, request):
 
 
 def main(*tests):
-    """Runs test functions of one argument (a private folder); the exit code tells."""
+    """Runs test functions of one argument (a private folder); the exit code tells. Arguments name some of them."""
+    tests = [test for test in tests if not sys.argv[1:] or test.__name__ in sys.argv[1:]]
     failures = 0
     for test in tests:
         with tempfile.TemporaryDirectory(prefix="icewright-e2e-") as folder:
             try:
+                start = time.monotonic()
                 test(folder)
-                print(f"PASS {test.__name__}", flush=True)
+                print(f"PASS {test.__name__} ({time.monotonic() - start:.1f} s)", flush=True)
             except Exception as error:  # report and go on: one test must not hide the next
-                if not isinstance(error, AssertionError):
+                if not isinstance(error, AssertionError) or not str(error):
                     traceback.print_exc()
                 print(f"FAIL {test.__name__}: {error}", flush=True)
                 failures += 1
