@@ -47,9 +47,11 @@ class Catalog {
   virtual const std::string& name() const = 0;
 
   /// Children of `parent` (top level: empty), sorted. Errors: kNotFound.
-  virtual Result<std::vector<Namespace>> ListNamespaces(RunContext& run, const Namespace& parent) = 0;
+  virtual Result<std::vector<Namespace>> ListNamespaces(RunContext& run,
+                                                        const Namespace& parent) = 0;
   /// Errors: kAlreadyExists; kUnsupported if the catalog keeps no properties and some are given.
-  virtual Status CreateNamespace(RunContext& run, const Namespace& ns, const Properties& properties) = 0;
+  virtual Status CreateNamespace(RunContext& run, const Namespace& ns,
+                                 const Properties& properties) = 0;
   /// Errors: kNotFound, kInvalidArgument if it is not empty.
   virtual Status DropNamespace(RunContext& run, const Namespace& ns) = 0;
   /// Errors: kNotFound.
@@ -62,12 +64,16 @@ class Catalog {
   /// Errors: kAlreadyExists, kInvalidArgument.
   virtual Result<Table> CreateTable(RunContext& run, const TableIdentifier& id,
                                     const CreateTableRequest& request) = 0;
-  /// Removes the name; with `purge` the files that the table's metadata reaches, too (not if
-  /// gc.enabled is false). Errors: kNotFound.
-  struct DropOptions { bool purge = false; };
+  /// Removes the name; with `purge` the table's folder, too. Errors: kNotFound. kUnsupported: the
+  /// catalog cannot tell that all in the folder is this table's (another location than the default,
+  /// gc.enabled is false, an SQL catalog), or names cannot go without their folder (file system).
+  struct DropOptions {
+    bool purge = false;
+  };
   virtual Status DropTable(RunContext& run, const TableIdentifier& id, DropOptions options) = 0;
   /// Errors: kNotFound, kAlreadyExists, kUnsupported.
-  virtual Status RenameTable(RunContext& run, const TableIdentifier& from, const TableIdentifier& to) = 0;
+  virtual Status RenameTable(RunContext& run, const TableIdentifier& from,
+                             const TableIdentifier& to) = 0;
   /// Gives an existing metadata file a name. Errors: kAlreadyExists, kCorrupt, kUnsupported.
   virtual Result<Table> RegisterTable(RunContext& run, const TableIdentifier& id,
                                       const Location& metadata_location) = 0;
@@ -80,8 +86,10 @@ Result<std::shared_ptr<Catalog>> OpenCatalog(RunContext& run, std::string name,
                                              std::shared_ptr<FileIO> io);
 
 /// Opens what a path or URI names, without a catalog: a folder with vN.metadata.json (read-write,
-/// as the file-system catalog does), a folder with NNNNN-uuid.metadata.json (the highest N,
-/// read-only: `register` is the remedy), or a *.metadata.json file (read-only).
+/// as the file-system catalog does; read-only if the metadata says that the table lives elsewhere),
+/// a folder with NNNNN-uuid.metadata.json (the highest N, read-only: `register` is the remedy), or
+/// a
+/// *.metadata.json file (read-only).
 /// Errors: kNotFound, naming what was looked for.
 Result<Table> OpenTableAt(RunContext& run, const Location& location, std::shared_ptr<FileIO> io);
 

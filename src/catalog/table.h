@@ -52,7 +52,9 @@ class Table {
  public:
   Table(std::string name, std::shared_ptr<TableOperations> operations, std::shared_ptr<FileIO> io,
         TableState state)
-      : name_(std::move(name)), operations_(std::move(operations)), io_(std::move(io)),
+      : name_(std::move(name)),
+        operations_(std::move(operations)),
+        io_(std::move(io)),
         state_(std::move(state)) {}
 
   /// "catalog.namespace.table", or the path it was opened by.

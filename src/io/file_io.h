@@ -3,8 +3,8 @@
 /// \file io/file_io.h
 /// Files by location: ranged reads, atomic creation, listing by prefix, bulk delete.
 ///
-/// The interface is made for object stores. Implementations: io/local_file_io.h, io/memory_file_io.h.
-/// Java twins: FileIO, SupportsPrefixOperations, SupportsBulkOperations.
+/// The interface is made for object stores. Implementations: io/local_file_io.h,
+/// io/memory_file_io.h. Java twins: FileIO, SupportsPrefixOperations, SupportsBulkOperations.
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,8 @@ class InputFile {
   virtual const Location& location() const = 0;
   virtual Result<std::int64_t> Size() = 0;
 
-  /// Fills as much of `out` as the file has from `offset`; returns the number of bytes. Errors: kIo.
+  /// Fills as much of `out` as the file has from `offset`; returns the number of bytes. Errors:
+  /// kIo.
   virtual Result<std::size_t> ReadAt(std::int64_t offset, std::span<char> out) = 0;
 };
 
@@ -91,8 +92,8 @@ class FileIO {
   /// Names of direct sub-folders of `folder`, sorted; a missing folder has none.
   virtual Result<std::vector<std::string>> ListFolders(const Location& folder) = 0;
 
-  /// Removes a folder that has nothing in it. Where folders are real, this cannot race with a writer.
-  /// Errors: kInvalidArgument if it is not empty; a missing one is a success.
+  /// Removes a folder that has nothing in it. Where folders are real, this cannot race with a
+  /// writer. Errors: kInvalidArgument if it is not empty; a missing one is a success.
   virtual Status DeleteEmptyFolder(const Location& folder);
 
   /// Removes a folder and all in it; a missing one is a success.
@@ -102,7 +103,8 @@ class FileIO {
   virtual Status MakeFolder(const Location& folder) = 0;
 };
 
-/// The whole file. `limit_bytes` guards against surprises. Errors: as Open; kExhausted over the limit.
+/// The whole file. `limit_bytes` guards against surprises. Errors: as Open; kExhausted over the
+/// limit.
 Result<Bytes> ReadFile(FileIO& io, const Location& location,
                        std::int64_t limit_bytes = std::int64_t{1} << 30);
 

@@ -14,8 +14,8 @@ namespace icewright {
 /// or deleted goes with it. Thread-safe.
 std::shared_ptr<FileIO> MakeLocalFileIO();
 
-/// The path behind a local location. Errors: kUnsupported for another scheme, kInvalidArgument for a
-/// relative path.
+/// The path behind a local location. Errors: kUnsupported for another scheme, kInvalidArgument for
+/// a relative path.
 Result<std::string> LocalPathOf(const Location& location);
 
 }  // namespace icewright
