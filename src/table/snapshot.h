@@ -3,7 +3,8 @@
 /// \file table/snapshot.h
 /// Snapshots, the branches and tags that name them, and statistics attached to them.
 ///
-/// Spec: "Snapshots", "Snapshot References", "Table Statistics".   Java twins: Snapshot, SnapshotRef.
+/// Spec: "Snapshots", "Snapshot References", "Table Statistics".   Java twins: Snapshot,
+/// SnapshotRef.
 
 #include <cstdint>
 #include <map>

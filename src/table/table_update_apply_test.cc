@@ -168,6 +168,13 @@ TEST(ApplyTest, SnapshotsThatWereCurrentOnlyWithinACommitAreNotLogged) {
   EXPECT_THAT(Ids(t), ElementsAre(1, 2));
 }
 
+TEST(ApplyTest, SnapshotThatIsMadeCurrentAgainWithinACommitIsLogged) {
+  const TableMetadata t = Applied(
+      NewMetadata(), {AddSnapshot{MakeSnapshot(1, 1, 2000)}, AddSnapshot{MakeSnapshot(2, 2, 2500)},
+                      SetMain(1), SetMain(2), SetMain(1)});
+  EXPECT_THAT(Log(t), ElementsAre(Pair(2500, 1), Pair(2500, 1)));
+}
+
 TEST(ApplyTest, RollbackIsLoggedWithTheTimeOfTheCommit) {
   const TableMetadata t = Applied(ThreeSnapshots(), {SetMain(1)}, 9000);
   EXPECT_EQ(t.current_snapshot_id, SnapshotId{1});
@@ -391,6 +398,31 @@ TEST(ApplyTest, DefaultSpecMustFitTheSchema) {
   }
   const PartitionSpec kept{.id = SpecId{0}, .fields = {unknown}};
   EXPECT_THAT(TryApply(base, {AddPartitionSpec{kept}, SetDefaultSpec{}}), IsOk());
+}
+
+TEST(ApplyTest, ColumnsThatSpecOrOrderNeedCannotBeDropped) {
+  const PartitionSpec by_v{.id = SpecId{0}, .fields = {Identity(2, 0, "v")}};
+  const SortOrder order{.id = SortOrderId{0},
+                        .fields = {{.source_ids = {FieldId{2}}, .transform = Transform()}}};
+  const Schema without_v({LongColumn(1, "id", true)});
+  const TableMetadata partitioned =
+      Applied(NewMetadata(), {AddPartitionSpec{by_v}, SetDefaultSpec{}});
+  const TableMetadata sorted = Applied(NewMetadata(), {AddSortOrder{order}, SetDefaultSortOrder{}});
+  for (const TableMetadata& base : {partitioned, sorted}) {
+    EXPECT_THAT(TryApply(base, {AddSchema{without_v}, SetCurrentSchema{}}),
+                HasError(Code::kInvalidArgument, HasSubstr("no source column 2")));
+  }
+  EXPECT_THAT(TryApply(Applied(NewMetadata(), {AddSchema{without_v}, SetCurrentSchema{}}),
+                       {AddSortOrder{order}, SetDefaultSortOrder{}}),
+              HasError(Code::kInvalidArgument, HasSubstr("no source column 2")));
+}
+
+TEST(ApplyTest, LastPartitionIdNeverShrinks) {
+  const PartitionSpec far{.id = SpecId{0}, .fields = {Identity(1, 1007, "id")}};
+  const PartitionSpec near{.id = SpecId{0}, .fields = {Identity(2, 1003, "v")}};
+  EXPECT_EQ(
+      Applied(NewMetadata(), {AddPartitionSpec{far}, AddPartitionSpec{near}}).last_partition_id,
+      1007);
 }
 
 TEST(ApplyTest, Version1CountsPartitionFields) {

@@ -17,9 +17,29 @@
 namespace icewright {
 
 enum class TypeId : std::uint8_t {
-  kUnknown, kBoolean, kInt, kLong, kFloat, kDouble, kDecimal, kDate, kTime, kTimestamp,
-  kTimestampTz, kTimestampNs, kTimestampTzNs, kString, kUuid, kFixed, kBinary, kGeometry,
-  kGeography, kVariant, kStruct, kList, kMap,
+  kUnknown,
+  kBoolean,
+  kInt,
+  kLong,
+  kFloat,
+  kDouble,
+  kDecimal,
+  kDate,
+  kTime,
+  kTimestamp,
+  kTimestampTz,
+  kTimestampNs,
+  kTimestampTzNs,
+  kString,
+  kUuid,
+  kFixed,
+  kBinary,
+  kGeometry,
+  kGeography,
+  kVariant,
+  kStruct,
+  kList,
+  kMap,
 };
 
 struct Field;
