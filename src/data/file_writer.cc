@@ -4,6 +4,7 @@
 #include <arrow/util/byte_size.h>
 
 #include <algorithm>
+#include <string>
 
 #include "data/arrow_bridge.h"
 #include "data/format_writers.h"
@@ -19,7 +20,16 @@ arrow::Status WriterSink::Write(const void* data, int64_t nbytes) {
   if (abandoned_) return arrow::Status::Cancelled("the file is given up");
   const icewright::Status status =
       file_->Append(ByteView(static_cast<const char*>(data), static_cast<std::size_t>(nbytes)));
-  return status ? arrow::Status::OK() : ToArrow(status.error());
+  if (status) return arrow::Status::OK();
+  if (!error_) error_ = status.error();
+  return ToArrow(status.error());
+}
+
+icewright::Status GuardWrite(const WriterSink& sink, const std::function<icewright::Status()>& fn) {
+  const std::string step = "write " + sink.location().text();
+  const icewright::Status status = Guard(step, fn);
+  if (!status && sink.error()) return sink.error()->Within(step);
+  return status;
 }
 
 std::int64_t BytesPerRow(const arrow::RecordBatch& batch) {

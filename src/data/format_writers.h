@@ -5,7 +5,10 @@
 
 #include <arrow/io/interfaces.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "data/file_writer.h"
 
@@ -24,6 +27,9 @@ class WriterSink final : public arrow::io::OutputStream {
   /// The file itself, for writers without Arrow.
   ByteSink& bytes() { return *file_; }
 
+  /// The first error of the file. Libraries on the way to our writers may lose its code.
+  const std::optional<Error>& error() const { return error_; }
+
   /// Makes the file visible.
   icewright::Status Finish() { return file_->Close(); }
 
@@ -35,9 +41,13 @@ class WriterSink final : public arrow::io::OutputStream {
 
  private:
   std::unique_ptr<OutputFile> file_;
+  std::optional<Error> error_;
   bool abandoned_ = false;
   bool closed_ = false;
 };
+
+/// Runs fn of a writer library; what it throws becomes an error that names the file.
+icewright::Status GuardWrite(const WriterSink& sink, const std::function<icewright::Status()>& fn);
 
 /// What a writer is opened with.
 struct WriterInput {

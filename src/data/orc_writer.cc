@@ -71,9 +71,7 @@ class OrcWriter final : public FileWriter {
   }
 
  private:
-  Status Guarded(const std::function<Status()>& fn) {
-    return Guard("write " + sink_->location().text(), fn);
-  }
+  Status Guarded(const std::function<Status()>& fn) { return GuardWrite(*sink_, fn); }
 
   Status CheckRequired(const arrow::RecordBatch& batch) const {
     const std::vector<Field>& fields = plan_->schema.fields();
@@ -133,7 +131,7 @@ Result<std::unique_ptr<FileWriter>> OpenOrcWriter(RunContext&, WriterInput input
   IW_ASSIGN(auto schema, ToOrcSchema(input.plan->schema));
   IW_ASSIGN(const OrcOptions options, MakeOptions(*input.plan));
   std::unique_ptr<ORCFileWriter> file;
-  IW_TRY(Guard("write " + input.sink->location().text(), [&]() -> Status {
+  IW_TRY(GuardWrite(*input.sink, [&]() -> Status {
     IW_ASSIGN(file, FromArrow(ORCFileWriter::Open(input.sink.get(), options)));
     return {};
   }));

@@ -29,6 +29,28 @@ void AddOptional(Levels& levels, const arrow::Array& array) {
   ++levels.level;
 }
 
+// A required column may be null only where something above it is.
+Status CheckRequired(const Levels& levels, const Field& field, const arrow::Array& array) {
+  std::int64_t slot = 0;
+  for (const std::int16_t definition : levels.definition) {
+    if (definition < levels.slot_level) continue;
+    if (definition == levels.level && array.IsNull(slot)) {
+      return Error(Code::kCorrupt, "required column " + field.name + " has nulls");
+    }
+    ++slot;
+  }
+  return {};
+}
+
+// The same values without the nulls that come from above: Parquet's writer takes those from the
+// levels.
+std::shared_ptr<arrow::Array> WithoutNulls(const arrow::Array& array) {
+  const auto data = array.data()->Copy();
+  data->buffers[0] = nullptr;
+  data->null_count = 0;
+  return arrow::MakeArray(data);
+}
+
 // Elements of lists as ranges of the child array.
 struct ElementRanges {
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges;  // start, length
@@ -86,6 +108,8 @@ class Walk {
 
   Status Visit(const Field& field, const std::shared_ptr<arrow::Array>& array, Levels levels) {
     if (field.type.id() == TypeId::kUnknown) return {};
+    const bool hides_nulls = field.required && array->null_count() > 0;
+    if (hides_nulls) IW_TRY(CheckRequired(levels, field, *array));
     if (!field.required) AddOptional(levels, *array);
     switch (field.type.id()) {
       case TypeId::kStruct:
@@ -96,7 +120,7 @@ class Walk {
       default:
         return visit_({.definition = std::move(levels.definition),
                        .repetition = std::move(levels.repetition),
-                       .values = array,
+                       .values = hides_nulls ? WithoutNulls(*array) : array,
                        .nullable = !field.required});
     }
   }

@@ -90,9 +90,7 @@ class ParquetWriter final : public FileWriter {
   }
 
  private:
-  Status Guarded(const std::function<Status()>& fn) {
-    return Guard("write " + sink_->location().text(), fn);
-  }
+  Status Guarded(const std::function<Status()>& fn) { return GuardWrite(*sink_, fn); }
 
   // Rows to write before the size of the row group is looked at again.
   std::int64_t RowsOfStep(std::int64_t raw_row_bytes) const {
@@ -235,7 +233,7 @@ Result<std::unique_ptr<FileWriter>> OpenParquetWriter(RunContext&, WriterInput i
   auto key_values =
       arrow::key_value_metadata({"iceberg.schema"}, {DumpJson(input.plan->schema.ToJson())});
   std::unique_ptr<parquet::ParquetFileWriter> file;
-  IW_TRY(Guard("write " + input.sink->location().text(), [&]() -> Status {
+  IW_TRY(GuardWrite(*input.sink, [&]() -> Status {
     file = parquet::ParquetFileWriter::Open(input.sink, std::move(schema), std::move(properties),
                                             std::move(key_values));
     return {};
