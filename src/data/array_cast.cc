@@ -282,6 +282,13 @@ std::int64_t IntegerOf(const Literal& value) {
   return narrow != nullptr ? *narrow : std::get<std::int64_t>(value);
 }
 
+/// A date that became a timestamp since its partition was written: `day` is one day in the new
+/// unit.
+std::int64_t TimestampOf(const Literal& value, std::int64_t day) {
+  const auto* days = std::get_if<std::int32_t>(&value);
+  return days != nullptr ? *days * day : std::get<std::int64_t>(value);
+}
+
 /// Precondition: the literal holds what the type asks for, or a narrower number.
 std::shared_ptr<arrow::Scalar> ScalarOf(const Type& type, const TypePtr& to, const Literal& value) {
   switch (type.id()) {
@@ -297,9 +304,11 @@ std::shared_ptr<arrow::Scalar> ScalarOf(const Type& type, const TypePtr& to, con
       return std::make_shared<arrow::Time64Scalar>(IntegerOf(value), to);
     case TypeId::kTimestamp:
     case TypeId::kTimestampTz:
+      return std::make_shared<arrow::TimestampScalar>(TimestampOf(value, kMicrosPerDay), to);
     case TypeId::kTimestampNs:
     case TypeId::kTimestampTzNs:
-      return std::make_shared<arrow::TimestampScalar>(IntegerOf(value), to);
+      return std::make_shared<arrow::TimestampScalar>(TimestampOf(value, kMicrosPerDay * 1'000),
+                                                      to);
     case TypeId::kFloat:
       return std::make_shared<arrow::FloatScalar>(std::get<float>(value));
     case TypeId::kDouble: {

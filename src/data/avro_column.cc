@@ -235,31 +235,11 @@ Status AvroColumn::ReadValue(avro::Decoder& decoder, arrow::ArrayBuilder& builde
       return CheckArrow(static_cast<arrow::DoubleBuilder&>(builder).Append(decoder.ReadDouble()));
     case Kind::kBytes:
       return CheckArrow(static_cast<arrow::BinaryBuilder&>(builder).Append(decoder.ReadBytes()));
-    case Kind::kFixed: {
-      const ByteView bytes = decoder.ReadFixed(size_);
-      if (!decoder.ok()) return CheckArrow(builder.AppendNull());
-      return CheckArrow(static_cast<arrow::FixedSizeBinaryBuilder&>(builder).Append(bytes.data()));
-    }
-    case Kind::kEnum: {
-      const std::int64_t index = decoder.ReadLong();
-      if (index < 0 || index >= static_cast<std::int64_t>(schema_->symbols.size())) {
-        decoder.Fail();
-        return {};
-      }
-      return CheckArrow(static_cast<arrow::StringBuilder&>(builder).Append(
-          schema_->symbols[static_cast<std::size_t>(index)]));
-    }
+    case Kind::kFixed:
+    case Kind::kEnum:
     case Kind::kDecimalBytes:
-    case Kind::kDecimalFixed: {
-      const ByteView bytes =
-          kind_ == Kind::kDecimalBytes ? decoder.ReadBytes() : decoder.ReadFixed(size_);
-      if (!decoder.ok()) return {};
-      IW_ASSIGN(const arrow::Decimal128 value,
-                FromArrow(arrow::Decimal128::FromBigEndian(
-                    reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                    static_cast<std::int32_t>(bytes.size()))));
-      return CheckArrow(static_cast<arrow::Decimal128Builder&>(builder).Append(value));
-    }
+    case Kind::kDecimalFixed:
+      return ReadChecked(decoder, builder);
     case Kind::kStruct: {
       auto& out = static_cast<arrow::StructBuilder&>(builder);
       IW_TRY(CheckArrow(out.Append()));
@@ -275,6 +255,29 @@ Status AvroColumn::ReadValue(avro::Decoder& decoder, arrow::ArrayBuilder& builde
       return ReadMap(decoder, builder);
   }
   return {};
+}
+
+/// Values whose bytes must be looked at before a builder may have them.
+Status AvroColumn::ReadChecked(avro::Decoder& decoder, arrow::ArrayBuilder& builder) const {
+  if (kind_ == Kind::kEnum) {
+    const std::int64_t index = decoder.ReadLong();
+    if (index < 0 || index >= static_cast<std::int64_t>(schema_->symbols.size())) {
+      decoder.Fail();
+      return {};
+    }
+    return CheckArrow(static_cast<arrow::StringBuilder&>(builder).Append(
+        schema_->symbols[static_cast<std::size_t>(index)]));
+  }
+  const ByteView bytes =
+      kind_ == Kind::kDecimalBytes ? decoder.ReadBytes() : decoder.ReadFixed(size_);
+  if (!decoder.ok()) return {};
+  if (kind_ == Kind::kFixed) {
+    return CheckArrow(static_cast<arrow::FixedSizeBinaryBuilder&>(builder).Append(bytes.data()));
+  }
+  IW_ASSIGN(const arrow::Decimal128 value, FromArrow(arrow::Decimal128::FromBigEndian(
+                                               reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                               static_cast<std::int32_t>(bytes.size()))));
+  return CheckArrow(static_cast<arrow::Decimal128Builder&>(builder).Append(value));
 }
 
 Status AvroColumn::ReadList(avro::Decoder& decoder, arrow::ArrayBuilder& builder) const {

@@ -62,6 +62,7 @@ class AvroColumn {
   static Result<AvroColumn> MakeNode(const SourceField& field, const avro::Schema& schema);
   Status Read(avro::Decoder& decoder, arrow::ArrayBuilder& builder) const;
   Status ReadValue(avro::Decoder& decoder, arrow::ArrayBuilder& builder) const;
+  Status ReadChecked(avro::Decoder& decoder, arrow::ArrayBuilder& builder) const;
   Status ReadList(avro::Decoder& decoder, arrow::ArrayBuilder& builder) const;
   Status ReadMap(avro::Decoder& decoder, arrow::ArrayBuilder& builder) const;
 

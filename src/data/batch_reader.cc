@@ -134,7 +134,7 @@ class TaskReader final : public BatchReader {
         IW_ASSIGN(ArrayPtr key, file_->Column(group_columns_[g] + i, batch));
         keys.push_back(std::move(key));
       }
-      group.Apply(keys, sequence_number_, rows);
+      IW_TRY(group.Apply(keys, sequence_number_, rows));
     }
     return {};
   }

@@ -49,8 +49,8 @@ class EqualityGroup {
 
   /// Drops rows of a batch whose keys are deleted by a number above `sequence_number`. `columns`:
   /// arrays of keys().fields().
-  void Apply(const std::vector<std::shared_ptr<arrow::Array>>& columns,
-             SequenceNumber sequence_number, Selection& rows) const;
+  Status Apply(const std::vector<std::shared_ptr<arrow::Array>>& columns,
+               SequenceNumber sequence_number, Selection& rows) const;
 
  private:
   Status Add(const KeyRows& rows, std::int64_t count, SequenceNumber sequence_number);

@@ -7,6 +7,52 @@
 #include "data/projected_file.h"
 
 namespace icewright {
+namespace {
+
+/// How many look-ups ahead memory is asked for.
+constexpr std::int64_t kAhead = 16;
+
+/// Keys of some rows as bytes, with their hashes.
+class KeyBlock {
+ public:
+  static constexpr std::int64_t kRows = 128;
+
+  void Fill(const KeyRows& rows, std::int64_t first, std::int64_t count) {
+    bytes_.clear();
+    for (std::int64_t i = 0; i < count; ++i) {
+      starts_[i] = bytes_.size();
+      rows.Encode(first + i, bytes_);
+    }
+    starts_[count] = bytes_.size();
+    for (std::int64_t i = 0; i < count; ++i) hashes_[i] = ByteKeySet::Hash(key(i));
+  }
+  ByteView key(std::int64_t i) const {
+    return ByteView(bytes_).substr(starts_[i], starts_[i + 1] - starts_[i]);
+  }
+  std::uint64_t hash(std::int64_t i) const { return hashes_[i]; }
+
+ private:
+  Bytes bytes_;
+  std::size_t starts_[kRows + 1];
+  std::uint64_t hashes_[kRows];
+};
+
+/// Calls visit(row, key, hash) for each row, with the set's memory on its way.
+template <typename Visit>
+Status ForEachKey(const KeyRows& rows, std::int64_t count, const ByteKeySet& set, Visit visit) {
+  KeyBlock block;
+  for (std::int64_t first = 0; first < count; first += KeyBlock::kRows) {
+    const std::int64_t size = std::min(KeyBlock::kRows, count - first);
+    block.Fill(rows, first, size);
+    for (std::int64_t i = 0; i < size; ++i) set.Prefetch(block.hash(i));
+    for (std::int64_t i = 0; i < size; ++i) {
+      IW_TRY(visit(first + i, block.key(i), block.hash(i)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Status EqualityGroup::Load(RunContext& run, FileIO& io, const ReadPlan& plan,
                            const DeleteTask& task) {
@@ -37,45 +83,42 @@ Status EqualityGroup::Load(RunContext& run, FileIO& io, const ReadPlan& plan,
 
 Status EqualityGroup::Add(const KeyRows& rows, std::int64_t count, SequenceNumber sequence_number) {
   const std::unique_lock lock(mutex_);
-  if (keys_.is_single_integer()) {
-    for (std::int64_t row = 0; row < count; ++row) {
-      if (rows.IsNull(row)) {
-        null_deleted_by_ = std::max(null_deleted_by_.value_or(sequence_number), sequence_number);
-      } else {
-        IW_TRY(integers_.Add(rows.Integer(row), sequence_number));
-      }
-    }
-    return {};
+  if (!keys_.is_single_integer()) {
+    return ForEachKey(rows, count, bytes_, [&](std::int64_t, ByteView key, std::uint64_t hash) {
+      return bytes_.Add(key, hash, sequence_number);
+    });
   }
-  Bytes key;
   for (std::int64_t row = 0; row < count; ++row) {
-    rows.Encode(row, key);
-    IW_TRY(bytes_.Add(key, sequence_number));
+    if (row + kAhead < count) integers_.Prefetch(rows.Integer(row + kAhead));
+    if (rows.IsNull(row)) {
+      null_deleted_by_ = std::max(null_deleted_by_.value_or(sequence_number), sequence_number);
+    } else {
+      IW_TRY(integers_.Add(rows.Integer(row), sequence_number));
+    }
   }
   return {};
 }
 
-void EqualityGroup::Apply(const std::vector<std::shared_ptr<arrow::Array>>& columns,
-                          SequenceNumber sequence_number, Selection& selection) const {
+Status EqualityGroup::Apply(const std::vector<std::shared_ptr<arrow::Array>>& columns,
+                            SequenceNumber sequence_number, Selection& selection) const {
   const std::shared_lock lock(mutex_);
   const KeyRows rows(keys_, columns);
   const std::int64_t count = selection.rows();
-  if (keys_.is_single_integer()) {
-    const bool drop_nulls = null_deleted_by_ && *null_deleted_by_ > sequence_number;
-    for (std::int64_t row = 0; row < count; ++row) {
-      if (!selection.Keeps(row)) continue;
-      const bool drop =
-          rows.IsNull(row) ? drop_nulls : integers_.Deletes(rows.Integer(row), sequence_number);
-      if (drop) selection.Drop(row);
-    }
-    return;
+  if (!keys_.is_single_integer()) {
+    return ForEachKey(rows, count, bytes_,
+                      [&](std::int64_t row, ByteView key, std::uint64_t hash) -> Status {
+                        if (bytes_.Deletes(key, hash, sequence_number)) selection.Drop(row);
+                        return {};
+                      });
   }
-  Bytes key;
+  const bool drop_nulls = null_deleted_by_ && *null_deleted_by_ > sequence_number;
   for (std::int64_t row = 0; row < count; ++row) {
-    if (!selection.Keeps(row)) continue;
-    rows.Encode(row, key);
-    if (bytes_.Deletes(key, sequence_number)) selection.Drop(row);
+    if (row + kAhead < count) integers_.Prefetch(rows.Integer(row + kAhead));
+    const bool drop =
+        rows.IsNull(row) ? drop_nulls : integers_.Deletes(rows.Integer(row), sequence_number);
+    if (drop) selection.Drop(row);
   }
+  return {};
 }
 
 }  // namespace icewright

@@ -151,7 +151,6 @@ bool KeyRows::View::IsNull(std::int64_t row) const {
 }
 
 void KeyRows::Encode(std::int64_t row, Bytes& out) const {
-  out.clear();
   for (const View& view : views_) {
     if (view.IsNull(row)) {
       out += '\0';

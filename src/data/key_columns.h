@@ -56,7 +56,7 @@ class KeyRows {
                            : LoadLittle<std::int32_t>(view.values + (view.offset + row) * 4);
   }
 
-  /// The key of a row, into `out`. Equal keys, and only they, have equal bytes.
+  /// Appends the key of a row. Equal keys, and only they, have equal bytes.
   void Encode(std::int64_t row, Bytes& out) const;
 
  private:

@@ -94,12 +94,11 @@ std::size_t ByteKeySet::Find(ByteView key, std::uint64_t hash) const {
   return i;
 }
 
-Status ByteKeySet::Add(ByteView key, SequenceNumber sequence_number) {
+Status ByteKeySet::Add(ByteView key, std::uint64_t hash, SequenceNumber sequence_number) {
   if (key.size() > std::numeric_limits<std::uint32_t>::max()) {
     return Error(Code::kUnsupported, "a delete key of more than 4 GiB");
   }
   if (slots_.empty() || IsFull(size_, slots_.size())) IW_TRY(Grow());
-  const std::uint64_t hash = Hash(key);
   Slot& slot = slots_[Find(key, hash)];
   if (slot.sequence_number == kFree) {
     IW_TRY(ReserveArena(key.size() + sizeof(std::uint32_t)));
@@ -113,9 +112,9 @@ Status ByteKeySet::Add(ByteView key, SequenceNumber sequence_number) {
   return {};
 }
 
-bool ByteKeySet::Deletes(ByteView key, SequenceNumber sequence_number) const {
+bool ByteKeySet::Deletes(ByteView key, std::uint64_t hash, SequenceNumber sequence_number) const {
   if (slots_.empty()) return false;
-  return slots_[Find(key, Hash(key))].sequence_number > Raw(sequence_number);
+  return slots_[Find(key, hash)].sequence_number > Raw(sequence_number);
 }
 
 Status ByteKeySet::Grow() {

@@ -26,6 +26,11 @@ class IntegerKeySet {
   /// True if the key is deleted by a sequence number above this one.
   bool Deletes(std::int64_t key, SequenceNumber sequence_number) const;
 
+  /// Fetches into the cache what a look-up of the key will read: tables are larger than caches.
+  void Prefetch(std::int64_t key) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[Hash(key) & (slots_.size() - 1)]);
+  }
+
   std::size_t size() const { return size_; }
 
  private:
@@ -49,12 +54,16 @@ class ByteKeySet {
  public:
   explicit ByteKeySet(MemoryBudget& budget) : budget_(budget) {}
 
-  /// Errors: kExhausted.
-  Status Add(ByteView key, SequenceNumber sequence_number);
-  bool Deletes(ByteView key, SequenceNumber sequence_number) const;
-  std::size_t size() const { return size_; }
-
   static std::uint64_t Hash(ByteView key);
+
+  /// `hash`: of the key. Errors: kExhausted.
+  Status Add(ByteView key, std::uint64_t hash, SequenceNumber sequence_number);
+  bool Deletes(ByteView key, std::uint64_t hash, SequenceNumber sequence_number) const;
+  void Prefetch(std::uint64_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  }
+
+  std::size_t size() const { return size_; }
 
  private:
   struct Slot {

@@ -59,7 +59,7 @@ TEST(ByteKeySetTest, AgreesWithAMapOnRandomKeys) {
   for (int i = 0; i < 5000; ++i) {
     const std::string k = key() + key();
     const auto seq = static_cast<std::int64_t>(rng() % 20);
-    ASSERT_THAT(keys.Add(k, Seq(seq)), IsOk());
+    ASSERT_THAT(keys.Add(k, ByteKeySet::Hash(k), Seq(seq)), IsOk());
     const auto [it, fresh] = oracle.emplace(k, seq);
     if (!fresh) it->second = std::max(it->second, seq);
   }
@@ -68,7 +68,9 @@ TEST(ByteKeySetTest, AgreesWithAMapOnRandomKeys) {
     const std::string k = key() + key();
     const auto seq = static_cast<std::int64_t>(rng() % 20);
     const auto it = oracle.find(k);
-    ASSERT_EQ(keys.Deletes(k, Seq(seq)), it != oracle.end() && it->second > seq) << k;
+    ASSERT_EQ(keys.Deletes(k, ByteKeySet::Hash(k), Seq(seq)),
+              it != oracle.end() && it->second > seq)
+        << k;
   }
 }
 
@@ -98,9 +100,10 @@ TEST(KeySetTest, StopsAtTheBudgetAndGivesBack) {
     ByteKeySet keys(budget);
     Status status;
     int added = 0;
-    while ((status = keys.Add(std::string(100, 'x') + std::to_string(added), Seq(1)))) ++added;
+    const auto key = [](int n) { return std::string(100, 'x') + std::to_string(n); };
+    while ((status = keys.Add(key(added), ByteKeySet::Hash(key(added)), Seq(1)))) ++added;
     EXPECT_THAT(status, HasCode(Code::kExhausted));
-    EXPECT_TRUE(keys.Deletes(std::string(100, 'x') + "0", Seq(0)));
+    EXPECT_TRUE(keys.Deletes(key(0), ByteKeySet::Hash(key(0)), Seq(0)));
   }
   EXPECT_EQ(budget.used(), 0);
 }

@@ -37,6 +37,14 @@ SourceField ToSource(const arrow::Field& in, int column) {
   return out;
 }
 
+/// Arrow reads ORC's timestamps as nanoseconds, which reach from 1677 to 2262 only, and says so.
+Status FromOrc(const arrow::Status& status) {
+  if (status.message().find("nanosecond resolution") == std::string::npos) {
+    return CheckArrow(status);
+  }
+  return Error(Code::kUnsupported, status.message());
+}
+
 /// Stripe by stripe. ORC chooses top-level columns only, so a chosen column is read whole.
 class OrcSource final : public SourceFile {
  public:
@@ -84,7 +92,7 @@ class OrcSource final : public SourceFile {
         if (stripe_ == nullptr) return CheckEnd();
       }
       std::shared_ptr<arrow::RecordBatch> batch;
-      IW_TRY(CheckArrow(stripe_->ReadNext(&batch)));
+      IW_TRY(FromOrc(stripe_->ReadNext(&batch)));
       if (batch == nullptr || batch->num_rows() == 0) {
         stripe_ = nullptr;
         IW_TRY(run.Check());

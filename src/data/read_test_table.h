@@ -10,6 +10,7 @@
 
 #include <arrow/adapters/orc/adapter.h>
 #include <arrow/array.h>
+#include <arrow/builder.h>
 #include <arrow/io/memory.h>
 #include <arrow/json/from_string.h>
 #include <arrow/record_batch.h>

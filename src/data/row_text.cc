@@ -90,13 +90,6 @@ void ColumnText::Append(std::int64_t row, std::string& out) const {
 
 void ColumnText::AppendValue(std::int64_t at, std::string& out) const {
   const auto* const raw = reinterpret_cast<const char*>(values_);
-  const auto fixed = [&](int width) {
-    return ByteView(raw + at * width, static_cast<std::size_t>(width));
-  };
-  const auto range = [&] {
-    return std::pair(LoadLittle<std::int32_t>(raw + at * 4),
-                     LoadLittle<std::int32_t>(raw + at * 4 + 4));
-  };
   switch (type_.id()) {
     case TypeId::kUnknown:
     case TypeId::kVariant:
@@ -131,49 +124,61 @@ void ColumnText::AppendValue(std::int64_t at, std::string& out) const {
       return;
     }
     case TypeId::kUuid:
-      return AppendUuid(fixed(16), out);
-    case TypeId::kFixed:
-      return AppendHex(fixed(type_.length()), out);
+      return AppendUuid(ByteView(raw + at * 16, 16), out);
+    case TypeId::kFixed: {
+      const int width = type_.length();
+      return AppendHex(ByteView(raw + at * width, static_cast<std::size_t>(width)), out);
+    }
     case TypeId::kString:
     case TypeId::kBinary:
     case TypeId::kGeometry:
-    case TypeId::kGeography: {
-      const auto [first, last] = range();
-      const ByteView value(reinterpret_cast<const char*>(bytes_) + first,
-                           static_cast<std::size_t>(last - first));
-      if (type_.id() != TypeId::kString) return AppendHex(value, out);
-      AppendInteger(last - first, out);
-      out += ':';
-      out += value;
-      return;
-    }
+    case TypeId::kGeography:
+      return AppendBytes(at, out);
     case TypeId::kStruct:
-      out += '{';
-      for (std::size_t i = 0; i < children_.size(); ++i) {
-        if (i > 0) out += ',';
-        children_[i].Append(at, out);
-      }
-      out += '}';
-      return;
-    case TypeId::kList: {
-      const auto [first, last] = range();
-      out += '[';
-      for (std::int32_t i = first; i < last; ++i) {
-        if (i > first) out += ',';
-        children_[0].Append(i, out);
-      }
-      out += ']';
-      return;
-    }
+      return AppendStruct(at, out);
+    case TypeId::kList:
+      return AppendList(at, out);
     case TypeId::kMap:
       return AppendMap(at, out);
   }
 }
 
+std::pair<std::int32_t, std::int32_t> ColumnText::RangeAt(std::int64_t at) const {
+  const auto* const raw = reinterpret_cast<const char*>(values_) + at * 4;
+  return {LoadLittle<std::int32_t>(raw), LoadLittle<std::int32_t>(raw + 4)};
+}
+
+void ColumnText::AppendBytes(std::int64_t at, std::string& out) const {
+  const auto [first, last] = RangeAt(at);
+  const ByteView value(reinterpret_cast<const char*>(bytes_) + first,
+                       static_cast<std::size_t>(last - first));
+  if (type_.id() != TypeId::kString) return AppendHex(value, out);
+  AppendInteger(last - first, out);
+  out += ':';
+  out += value;
+}
+
+void ColumnText::AppendStruct(std::int64_t at, std::string& out) const {
+  out += '{';
+  for (std::size_t i = 0; i < children_.size(); ++i) {
+    if (i > 0) out += ',';
+    children_[i].Append(at, out);
+  }
+  out += '}';
+}
+
+void ColumnText::AppendList(std::int64_t at, std::string& out) const {
+  const auto [first, last] = RangeAt(at);
+  out += '[';
+  for (std::int32_t i = first; i < last; ++i) {
+    if (i > first) out += ',';
+    children_[0].Append(i, out);
+  }
+  out += ']';
+}
+
 void ColumnText::AppendMap(std::int64_t at, std::string& out) const {
-  const auto* const raw = reinterpret_cast<const char*>(values_);
-  const auto first = LoadLittle<std::int32_t>(raw + at * 4);
-  const auto last = LoadLittle<std::int32_t>(raw + at * 4 + 4);
+  const auto [first, last] = RangeAt(at);
   std::vector<std::pair<std::string, std::int32_t>> entries;
   for (std::int32_t i = first; i < last; ++i) {
     std::string key;

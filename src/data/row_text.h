@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "table/field.h"
@@ -26,6 +27,11 @@ class ColumnText {
 
  private:
   void AppendValue(std::int64_t at, std::string& out) const;
+  /// Offsets of a string, list or map.
+  std::pair<std::int32_t, std::int32_t> RangeAt(std::int64_t at) const;
+  void AppendBytes(std::int64_t at, std::string& out) const;
+  void AppendStruct(std::int64_t at, std::string& out) const;
+  void AppendList(std::int64_t at, std::string& out) const;
   void AppendMap(std::int64_t at, std::string& out) const;
 
   Type type_;

@@ -49,6 +49,26 @@ std::vector<MappedField> MappingOf(const std::vector<Field>& fields) {
   return out;
 }
 
+Result<std::unique_ptr<SourceFile>> OpenByFormat(FileIO& io, const DataFile& file,
+                                                 std::optional<std::int64_t> size,
+                                                 const SourceOptions& options,
+                                                 std::shared_ptr<arrow::MemoryPool> pool) {
+  IW_ASSIGN(std::unique_ptr<InputFile> input, io.Open(file.file_path, size));
+  switch (file.file_format) {
+    case FileFormat::kParquet: {
+      IW_ASSIGN(const std::int64_t actual, input->Size());
+      return OpenParquetSource(std::move(input), actual, options, std::move(pool));
+    }
+    case FileFormat::kAvro:
+      return OpenAvroSource(std::move(input), options, std::move(pool));
+    case FileFormat::kOrc:
+      return OpenOrcSource(std::move(input), options, std::move(pool));
+    case FileFormat::kPuffin:
+      break;
+  }
+  return Error(Code::kUnsupported, "Puffin files hold no rows");
+}
+
 }  // namespace
 
 Status AssignFieldIds(std::vector<SourceField>& fields, FileFormat format,
@@ -85,23 +105,12 @@ Result<std::unique_ptr<SourceFile>> OpenSource(RunContext& run, FileIO& io, cons
   IW_TRY(run.Check());
   const std::optional<std::int64_t> size =
       file.file_size_in_bytes > 0 ? std::optional(file.file_size_in_bytes) : std::nullopt;
-  IW_ASSIGN(std::unique_ptr<InputFile> input, io.Open(file.file_path, size));
-  switch (file.file_format) {
-    case FileFormat::kParquet: {
-      // The true size, not the manifest's: foreign writers get it wrong, and the footer is at the
-      // end.
-      auto actual = input->Size();
-      if (!actual) return actual.error().Within(step);
-      return OpenParquetSource(std::move(input), *actual, options, std::move(pool)).Within(step);
-    }
-    case FileFormat::kAvro:
-      return OpenAvroSource(std::move(input), options, std::move(pool)).Within(step);
-    case FileFormat::kOrc:
-      return OpenOrcSource(std::move(input), options, std::move(pool)).Within(step);
-    case FileFormat::kPuffin:
-      break;
+  auto opened = OpenByFormat(io, file, size, options, pool);
+  if (!opened && opened.error().code() == Code::kCorrupt && size) {
+    // Foreign writers get sizes wrong, and Parquet and ORC start at the end: ask the store.
+    opened = OpenByFormat(io, file, std::nullopt, options, std::move(pool));
   }
-  return Error(Code::kUnsupported, "Puffin files hold no rows").Within(step);
+  return std::move(opened).Within(step);
 }
 
 }  // namespace icewright
