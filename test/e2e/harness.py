@@ -129,48 +129,46 @@ class Program:
             return done.returncode, done.stdout
 
 
-class Oracle:
-    """Java Iceberg. Commands are collected and run in one JVM."""
+class JavaError(Exception):
+    """A command of Java failed; the text is its exception."""
 
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        self.commands = []
-        self.outputs = []
 
-    def add(self, command):
-        """Queues a command; returns a key for run()'s result."""
-        out = self.folder / f"oracle-{len(self.outputs)}.json"
+class Java:
+    """Real Iceberg in a JVM that stays up for a whole script. Single-threaded."""
+
+    _shared = None
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="icewright-java-"))
+        self.log = open(self.folder / "log", "w")
+        self.process = subprocess.Popen([str(ORACLE / "run.sh"), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.log, text=True, bufsize=1)
+
+    @classmethod
+    def shared(cls):
+        cls._shared = cls._shared or cls()
+        return cls._shared
+
+    def call(self, command):
+        """Runs one command of the referee and returns its JSON. Raises JavaError."""
+        out = self.folder / "out.json"
         out.unlink(missing_ok=True)
-        self.commands.append(f"{command} --out {out}")
-        self.outputs.append(out)
-        return len(self.outputs) - 1
+        self.process.stdin.write(f"{command} --out {out}\n")
+        for line in self.process.stdout:
+            if line.startswith("rc "):
+                return json.loads(out.read_text())
+            if line.startswith("error "):
+                raise JavaError(line.removeprefix("error ").strip())
+        raise AssertionError(f"the JVM died\n{(self.folder / 'log').read_text()[-2000:]}")
 
-    def run(self):
-        """Runs what is queued; a command that failed has no result (None)."""
-        batch = self.folder / "batch.txt"
-        batch.write_text("\n".join(self.commands) + "\n")
-        log = self.folder / "oracle.log"
-        with open(log, "w") as err:
-            subprocess.run([str(ORACLE / "run.sh"), "batch", str(batch), "--keep-going"], stderr=err, stdout=err)
-        self.commands = []
-        return [json.loads(o.read_text()) if o.exists() and o.stat().st_size else None for o in self.outputs]
-
-    def log(self):
-        """What Java complained about."""
-        lines = (self.folder / "oracle.log").read_text().splitlines()
-        return "\n".join(line for line in lines if "Exception" in line or line.startswith("rc "))
-
-    def complaint(self, key):
-        """The exception of one command of the last run()."""
-        exception = None
-        for line in (self.folder / "oracle.log").read_text().splitlines():
-            if line.startswith("[") and " ms] " in line:  # the line that ends a command
-                if line.endswith(str(self.outputs[key])):
-                    return exception
-                exception = None
-            elif exception is None and "Exception: " in line and not line.startswith(("\tat", "Caused")):
-                exception = line.strip()
-        return None
+    @classmethod
+    def close(cls):
+        if cls._shared:
+            cls._shared.process.stdin.close()
+            cls._shared.process.wait()
+            cls._shared.log.close()
+            shutil.rmtree(cls._shared.folder)
+            cls._shared = None
 
 
 def peer(script, request):
@@ -197,5 +195,6 @@ def main(*tests):
                     traceback.print_exc()
                 print(f"FAIL {test.__name__}: {error}", flush=True)
                 failures += 1
+    Java.close()
     print(f"{len(tests) - failures} passed, {failures} failed")
     raise SystemExit(1 if failures else 0)

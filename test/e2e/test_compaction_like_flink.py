@@ -30,24 +30,19 @@ def flinks(name, kind):
 def the_same_options_leave_as_many_files_as_flinks_task(folder):
     with harness.fixtures():
         program = harness.Program(folder)
-        oracle = harness.Oracle(folder)
-        jobs = {}
+        java = harness.Java.shared()
+        wrong = []
         for name in [*LIKE_FLINK, *FEWER_THAN_FLINK]:
             table = harness.Table(name)
             _, report = program.run("rewrite-data-files", table.id, *flags(flinks(name, "result.json")["options"]))
             assert report["outcome"] == "done" and len(report["snapshot_ids"]) == 1, (name, report)
-            jobs[name] = oracle.add(f"dump {table.oracle_args}"), oracle.add(f"check {table.oracle_args} --soft")
-        results = oracle.run()
-        wrong = []
-        for name, (dump, check) in jobs.items():
-            assert results[dump] and results[check], f"{name}: {oracle.log()}"
-            after = results[dump]
+            after = java.call(f"dump {table.oracle_args}")
             ours, theirs = [(len(d["data_files"]), len(d["delete_files"])) for d in (after, flinks(name, "json"))]
             if (ours, theirs) != FEWER_THAN_FLINK.get(name, (LIKE_FLINK.get(name),) * 2):
                 wrong.append(f"{name}: {ours} data and delete files, Flink leaves {theirs}")
             if rows_of(after) != rows_of(harness.expected(name)):
                 wrong.append(f"{name}: Java reads {rows_of(after)}")
-            if new := harness.new_problems(name, results[check]):
+            if new := harness.new_problems(name, java.call(f"check {table.oracle_args} --soft")):
                 wrong.append(f"{name}: {new}")
             if after["snapshots"][-1]["operation"] != "replace":
                 wrong.append(f"{name}: {after['snapshots'][-1]}")

@@ -44,7 +44,7 @@ def compacted_fixtures_read_the_same_in_pyiceberg(folder):
             if got != want:
                 wrong.append(f"{name}: {got} in the data files alone, expected {want}")
         assert not wrong, "\n".join(wrong)
-        assert len(tables) == 47, len(tables)
+        assert len(tables) == 46, len(tables)
 
 
 def branches_read_the_same_in_pyiceberg(folder):

@@ -18,7 +18,7 @@ public final class Main {
 
   static int run(String... args) throws Exception {
     if (args.length == 0) {
-      System.err.println("create write maintain dump check lock-jdbc lock-zk fixture batch: see README.md");
+      System.err.println("create write maintain dump check lock-jdbc lock-zk fixture commit batch serve: see README.md");
       return 2;
     }
     Cli a = new Cli(Arrays.copyOfRange(args, 1, args.length));
@@ -39,7 +39,9 @@ public final class Main {
       case "lock-zk": return Locks.zk(a);
       case "fixture": out = Fixtures.make(a); break;
       case "sh": return new ProcessBuilder("bash", "-c", args[1]).inheritIO().start().waitFor();
+      case "commit": out = Commit.commit(a); break;
       case "batch": return batch(a);
+      case "serve": return serve();
       default: throw new IllegalArgumentException(args[0]);
     }
     Json.emit(out, a.get("out", null));
@@ -66,5 +68,20 @@ public final class Main {
       if (rc != 0) { System.err.println("rc " + rc); if (!keepGoing) return rc; }
     }
     return worst;
+  }
+
+  /** Commands from stdin, one a line; after each a line "rc N" or "error TEXT" on stdout. Commands use --out. */
+  private static int serve() throws Exception {
+    var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
+    for (String line; (line = in.readLine()) != null; ) {
+      try {
+        System.out.println("rc " + run(Cli.split(line)));
+      } catch (Throwable e) {
+        e.printStackTrace();
+        System.out.println("error " + e.toString().replace('\n', ' '));
+      }
+      System.out.flush();
+    }
+    return 0;
   }
 }
