@@ -53,6 +53,7 @@ int PrintUsage(Env& env, const CLI::App& app, const CLI::ParseError& e) {
 int RunCommandLine(Env& env, const std::vector<std::string>& args) {
   Commands commands;
   AddCatalogCommands(commands);
+  AddInspectCommand(commands);
   AddScanCommand(commands);
   AddHealthCommand(commands);
   AddTaskCommands(commands);

@@ -75,9 +75,9 @@ class ScanCommand final : public Command {
                        {"bytes", bytes},
                        {"deletes_to_apply", deletes},
                        {"data_files_skipped", summary.data_files_skipped},
-                       {"data_manifests_read", summary.data_manifests},
+                       {"data_manifests", summary.data_manifests},
                        {"data_manifests_skipped", summary.data_manifests_skipped},
-                       {"delete_manifests_read", summary.delete_manifests},
+                       {"delete_manifests", summary.delete_manifests},
                        {"delete_manifests_skipped", summary.delete_manifests_skipped}};
     if (session.json()) {
       session.out() << DumpJson(json) << '\n';

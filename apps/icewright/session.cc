@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -40,6 +41,14 @@ std::string NamesOf(const ConfigFile& config) {
                        : fmt::format("the configuration has {}", fmt::join(names, ", "));
 }
 
+// --memory is a promise about the whole process. Code, metadata and buffers of libraries are
+// outside the budget of a run: this much is set aside for them.
+std::int64_t BudgetOf(std::int64_t limit) {
+  constexpr std::int64_t kProgramBytes = std::int64_t{72} << 20;
+  if (limit == MemoryBudget::kUnlimited) return limit;
+  return std::max(limit - kProgramBytes, limit / 2);
+}
+
 }  // namespace
 
 Session::Session(Env& env, GlobalOptions options)
@@ -47,7 +56,7 @@ Session::Session(Env& env, GlobalOptions options)
       options_(std::move(options)),
       run_({.stop = env.stop,
             .clock = env.clock,
-            .memory_limit_bytes = options_.memory_bytes,
+            .memory_limit_bytes = BudgetOf(options_.memory_bytes),
             .threads = options_.threads}),
       io_(MakeLocalFileIO()) {}
 

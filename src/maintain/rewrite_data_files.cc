@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "manifest/data_file.h"
 #include "scan/plan_files.h"
 #include "table/expression.h"
+#include "table/snapshot_summary.h"
 
 namespace icewright {
 namespace {
@@ -59,6 +61,17 @@ std::string NameOf(const RewriteJob& job, const RewriteGroup& group) {
       job.metadata->default_spec().PathOf(job.metadata->schema(), job.partitions[group.partition]);
   return path.empty() ? fmt::format("group {}", group.global_index)
                       : fmt::format("group {} {}", group.global_index, path);
+}
+
+// How many files the plan may see, so that a big vector need not grow by copying. Summaries are
+// optional and not to be trusted: the hint is bounded.
+std::size_t FilesHint(const Snapshot& snapshot) {
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  std::size_t hint = 0;
+  if (const std::string* text = FindKey(snapshot.summary, summary::kTotalDataFiles)) {
+    std::from_chars(text->data(), text->data() + text->size(), hint);
+  }
+  return std::min(hint, kMost);
 }
 
 void DescribePlan(const RewriteJob& job, TaskReport& report) {
@@ -117,7 +130,7 @@ class JobRunner {
                                 .sort_order = job_.sort_order,
                                 .verify_values = options_.verify};
     request.tasks.reserve(group.files.size());
-    for (const std::size_t i : group.files) request.tasks.push_back(job_.tasks[i]);
+    for (const std::size_t i : group.files) request.tasks.push_back(job_.tasks.Get(i));
     auto rewritten = engine_.Rewrite(run_, request);
     run_.progress().Advance(std::ssize(group.files));
     if (rewritten) {
@@ -166,6 +179,7 @@ Result<RewriteJob> RewriteDataFiles::Plan(RunContext& run, const Table& table) c
   run.progress().Enter("plan", "data files");
   PartitionNumbers numbers(metadata.default_spec());
   std::vector<RewriteCandidate> candidates;
+  candidates.reserve(FilesHint(*snapshot));
   std::int64_t skipped = 0;
   bool respec = false;
   const auto visit = [&](FileTask&& task) -> Status {
@@ -177,7 +191,7 @@ Result<RewriteJob> RewriteDataFiles::Plan(RunContext& run, const Table& table) c
     }
     respec = respec || task.data_file.spec_id != job.output_spec_id;
     candidates.push_back(facts);
-    job.tasks.push_back(std::move(task));
+    job.tasks.Add(task);
     return {};
   };
   IW_TRY(PlanFiles(run, table.io(), metadata, *snapshot, plan_options, visit));

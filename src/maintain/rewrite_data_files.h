@@ -15,7 +15,7 @@
 #include "maintain/rewrite_data_files_options.h"
 #include "maintain/rewrite_plan.h"
 #include "maintain/task.h"
-#include "scan/file_task.h"
+#include "maintain/task_store.h"
 #include "table/metadata.h"
 
 namespace icewright {
@@ -28,7 +28,7 @@ struct RewriteJob {
   SpecId output_spec_id{};
   std::optional<SortOrder> sort_order = {};
   std::vector<StructValue> partitions = {};  ///< By RewriteGroup::partition.
-  std::vector<FileTask> tasks = {};          ///< RewriteGroup::files are indices of these.
+  TaskStore tasks = {};                      ///< RewriteGroup::files are indices of these.
   RewritePlan plan = {};
 };
 
