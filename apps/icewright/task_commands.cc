@@ -7,6 +7,7 @@
 #include "config/units.h"
 #include "icewright/command.h"
 #include "icewright/progress_line.h"
+#include "maintain/expire_snapshots.h"
 #include "maintain/rewrite_data_files.h"
 
 namespace icewright::cli {
@@ -136,6 +137,8 @@ class TaskCommand final : public Command {
 void AddTaskCommands(Commands& commands) {
   commands.push_back(std::make_unique<TaskCommand<RewriteDataFiles, RewriteDataFilesOptions>>(
       "Compact small data files and apply deletes", RewriteDataFilesFields()));
+  commands.push_back(std::make_unique<TaskCommand<ExpireSnapshots, ExpireSnapshotsOptions>>(
+      "Expire old snapshots and delete the files that only they need", ExpireSnapshotsFields()));
 }
 
 }  // namespace icewright::cli
