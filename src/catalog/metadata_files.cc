@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "base/text.h"
 #include "codec/compression.h"
@@ -18,6 +20,31 @@ void Overlay(Properties& properties, const Properties& catalog_properties,
   for (const auto& [key, value] : catalog_properties) {
     if (key.starts_with(prefix)) properties[key.substr(prefix.size())] = value;
   }
+}
+
+// What is removed was chosen by what `base` had. A branch, tag or snapshot that came since may need
+// it, and no requirement can name what nobody had seen.
+Status CheckRemovalsSawAll(const TableState& base, const TableState& current,
+                           std::span<const TableUpdate> updates) {
+  const bool removes = std::ranges::any_of(updates, [](const TableUpdate& update) {
+    return std::holds_alternative<RemoveSnapshots>(update) ||
+           std::holds_alternative<RemovePartitionSpecs>(update) ||
+           std::holds_alternative<RemoveSchemas>(update);
+  });
+  if (!removes || base.metadata == nullptr || base.metadata_location == current.metadata_location) {
+    return {};
+  }
+  for (const auto& [name, ref] : current.metadata->refs) {
+    if (base.metadata->refs.contains(name)) continue;
+    return Error(Code::kConflict, fmt::format("{} was created concurrently", name));
+  }
+  const SnapshotIndex seen(*base.metadata);
+  for (const Snapshot& snapshot : current.metadata->snapshots) {
+    if (seen.Find(snapshot.id) != nullptr) continue;
+    return Error(Code::kConflict,
+                 fmt::format("snapshot {} was added concurrently", Raw(snapshot.id)));
+  }
+  return {};
 }
 
 }  // namespace
@@ -75,6 +102,7 @@ Result<NextMetadata> PlanCommit(const RunContext& run, const TableState& base,
   for (const TableRequirement& requirement : requirements) {
     IW_TRY(CheckRequirement(current.metadata.get(), requirement));
   }
+  IW_TRY(CheckRemovalsSawAll(base, current, updates));
   Result<TableMetadata> applied = Apply(*current.metadata, updates, run.Now());
   if (!applied) {
     // Updates made for another version, e.g. a snapshot whose sequence number is taken by now.

@@ -47,7 +47,9 @@ struct NextMetadata {
 };
 
 /// Checks the requirements (and that the table is still that of `base`) against `current`, applies
-/// the updates. Pure but for the clock. Errors: kConflict, kInvalidArgument, kUnsupported.
+/// the updates. Removing snapshots, specs or schemas conflicts with any branch, tag or snapshot
+/// that `base` did not have: it may need what goes. Pure but for the clock. Errors: kConflict,
+/// kInvalidArgument, kUnsupported.
 Result<NextMetadata> PlanCommit(const RunContext& run, const TableState& base,
                                 const TableState& current,
                                 std::span<const TableRequirement> requirements,
