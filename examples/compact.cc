@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     std::cerr << report.error().message() << '\n';
     return 1;
   }
-  std::cout << Name(report->outcome) << ' ' << report->counts.at("planned-data-files-count") << '\n';
+  std::cout << Name(report->outcome) << ' ' << report->counts.at("planned-data-files-count")
+            << '\n';
   return 0;
 }

@@ -68,7 +68,7 @@ def check_format(files: list[pathlib.Path]) -> None:
 
 def check_layers(path: pathlib.Path, text: str) -> None:
     parts = path.relative_to(ROOT).parts
-    if parts[0] != "src" or path.name.endswith(("_test.cc", "_bench.cc", "_fuzz.cc")):
+    if parts[0] != "src" or re.search(r"_(test|bench|fuzz)(_[a-z]+)?\.(cc|h)$", path.name):
         return
     module = parts[1]
     for line, include in enumerate(text.splitlines(), 1):

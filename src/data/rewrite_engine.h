@@ -56,8 +56,8 @@ class RewriteEngine {
 
 /// Decodes into Arrow batches and encodes again. `metadata` and `io` must outlive it.
 /// `operation_id` becomes part of file names.
-Result<std::unique_ptr<RewriteEngine>> MakeDecodingEngine(std::shared_ptr<const TableMetadata> metadata,
-                                                          std::shared_ptr<FileIO> io,
-                                                          std::string operation_id);
+Result<std::unique_ptr<RewriteEngine>> MakeDecodingEngine(
+    std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
+    std::string operation_id);
 
 }  // namespace icewright

@@ -1,0 +1,40 @@
+// The documents' option tables are made from the rows that the command line is made from.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "maintain/rewrite_data_files_options.h"
+
+namespace icewright::cli {
+namespace {
+
+template <typename Options>
+std::string OptionTable(std::span<const OptionField<Options>> fields) {
+  std::string table = "| option | |\n|---|---|\n";
+  for (const auto& field : fields) {
+    table += "| `--" + std::string(field.key) + "` | " + std::string(field.help) + " |\n";
+  }
+  return table;
+}
+
+std::string TableIn(const std::string& page, const std::string& task) {
+  std::ifstream in(std::string(ICEWRIGHT_SOURCE_DIR) + "/docs/tasks/" + page);
+  std::ostringstream text;
+  text << in.rdbuf();
+  const std::string begin = "<!-- options:" + task + " -->\n";
+  const std::size_t from = text.str().find(begin);
+  if (from == std::string::npos) return "no table of options in " + page;
+  const std::size_t first = from + begin.size();
+  return text.str().substr(first, text.str().find("<!-- end -->") - first);
+}
+
+TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
+  EXPECT_EQ(TableIn("rewrite-data-files.md", "rewrite-data-files"),
+            OptionTable(RewriteDataFilesFields()));
+}
+
+}  // namespace
+}  // namespace icewright::cli
