@@ -303,6 +303,32 @@ TEST_P(CatalogSuite, ASequenceNumberTakenMeanwhileIsAConflict) {
   EXPECT_THAT(loser.Commit(run_, {}, updates), HasCode(Code::kConflict));
 }
 
+// What is removed was chosen by what the writer saw; a newcomer may need it.
+TEST_P(CatalogSuite, RemovalsConflictWithWhatTheWriterHasNotSeen) {
+  MakeNamespace({"db"});
+  IW_ASSERT_OK_AND_ASSIGN(Table first, Make(kEvents));
+  ASSERT_THAT(Append(first, 1), IsOk());
+  ASSERT_THAT(Append(first, 2), IsOk());
+  IW_ASSERT_OK_AND_ASSIGN(Table remover, catalog().LoadTable(run_, kEvents));
+  const std::vector<TableUpdate> tag = {
+      SetSnapshotRef{"keep", {.snapshot_id = SnapshotId{1}, .kind = SnapshotRef::Kind::kTag}}};
+  ASSERT_THAT(first.Commit(run_, {}, tag), IsOk());
+  const std::vector<TableUpdate> removal = {RemoveSnapshots{{SnapshotId{1}}}};
+  EXPECT_THAT(remover.Commit(run_, {}, removal), HasError(Code::kConflict, HasSubstr("keep")));
+
+  ASSERT_THAT(remover.Refresh(run_), IsOk());
+  ASSERT_THAT(Append(first, 3), IsOk());
+  EXPECT_THAT(remover.Commit(run_, {}, removal), HasError(Code::kConflict, HasSubstr("3")));
+  IW_ASSERT_OK_AND_ASSIGN(const Table after, catalog().LoadTable(run_, kEvents));
+  EXPECT_THAT(after.metadata().snapshots, SizeIs(3));
+
+  // A change that adds nothing is no reason to refuse.
+  ASSERT_THAT(remover.Refresh(run_), IsOk());
+  ASSERT_THAT(Set(first, "k", "v"), IsOk());
+  ASSERT_THAT(remover.Commit(run_, {}, removal), IsOk());
+  EXPECT_THAT(remover.metadata().snapshots, SizeIs(2));
+}
+
 TEST_P(CatalogSuite, AnUpdateThatDoesNotFitIsRefusedAndLeavesNothing) {
   MakeNamespace({"db"});
   IW_ASSERT_OK_AND_ASSIGN(Table table, Make(kEvents));
