@@ -210,7 +210,16 @@ class SqlServiceTest : public ::testing::TestWithParam<ServerCase> {
     ASSERT_THAT(found, IsOk());
     ASSERT_THAT(*found, SizeIs(1)) << "the catalog has one connection";
     const std::string text = found->front()[0].value_or("");
-    if (text.starts_with("KILL")) Execute(text);
+    if (!text.starts_with("KILL")) return;  // the call has ended it, and waited
+    Execute(text);
+    // MariaDB answers before the connection is gone.
+    for (int i = 0; i < 1000; ++i) {
+      const auto left = admin_->Query(GetParam().connections, values);
+      ASSERT_THAT(left, IsOk());
+      if (left->empty()) return;
+      Clock::System().SleepFor(Milliseconds(10), {});
+    }
+    FAIL() << "the connection did not end";
   }
 
   std::shared_ptr<SqlStore> Store(const std::string& database) const {
