@@ -203,6 +203,21 @@ TEST(CommitAppendTest, NewManifestsAreRolledAtTheTargetSize) {
   EXPECT_EQ(table.Live().size(), 600U);
 }
 
+TEST(CommitAppendTest, LargeSetsAreWrittenInParallel) {
+  CommitTestTable table({.run = {.threads = 3}});
+  SnapshotUpdate update;
+  for (int i = 0; i < 20'001; ++i) {
+    update.added_data_files.push_back({table.Data("f" + std::to_string(i))});
+  }
+  table.MustCommit(update);
+  std::vector<int> counts;
+  for (const ManifestFile& manifest : table.Manifests(table.Head())) {
+    counts.push_back(manifest.added_files_count.value_or(-1));
+  }
+  EXPECT_THAT(counts, ElementsAre(10'001, 10'000)) << "at least 10,000 files a manifest";
+  EXPECT_EQ(table.Live().size(), 20'001U);
+}
+
 TEST(CommitAppendTest, EachSpecHasManifestsOfItsOwn) {
   CommitTestTable table;
   Table loaded = table.Load();

@@ -227,9 +227,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"flights", "rewrite-data-files-60k"}, Case{"lineage_v3", "rewrite-data-files"},
         Case{"orc_v2", "rewrite-data-files"}, Case{"plain_v1", "rewrite-data-files"},
         Case{"posdel_v2", "rewrite-data-files"}, Case{"posdel_v2", "rewrite-data-files-all"},
-        Case{"respec_v2", "rewrite-data-files"}, Case{"upgraded_v3", "rewrite-data-files"},
-        Case{"upsert_v2", "rewrite-data-files"}, Case{"upsert_v2", "rewrite-data-files-all"},
-        Case{"upsert_v3", "rewrite-data-files"}, Case{"upsert_v3", "rewrite-data-files-all"}),
+        Case{"respec_v2", "rewrite-data-files"}, Case{"upsert_v2", "rewrite-data-files"},
+        Case{"upsert_v2", "rewrite-data-files-all"}, Case{"upsert_v3", "rewrite-data-files"},
+        Case{"upsert_v3", "rewrite-data-files-all"}),
     [](const auto& test) {
       std::string name = std::string(test.param.fixture) + "_" + test.param.after;
       for (char& c : name) {
