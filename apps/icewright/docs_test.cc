@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "maintain/expire_snapshots_options.h"
 #include "maintain/rewrite_data_files_options.h"
 
 namespace icewright::cli {
@@ -34,6 +35,8 @@ std::string TableIn(const std::string& page, const std::string& task) {
 TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
   EXPECT_EQ(TableIn("rewrite-data-files.md", "rewrite-data-files"),
             OptionTable(RewriteDataFilesFields()));
+  EXPECT_EQ(TableIn("expire-snapshots.md", "expire-snapshots"),
+            OptionTable(ExpireSnapshotsFields()));
 }
 
 }  // namespace
