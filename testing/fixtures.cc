@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "io/local_file_io.h"
+#include "testing/paths.h"
 #include "testing/prefix_mapped_file_io.h"
 
 extern char** environ;
@@ -31,9 +32,7 @@ constexpr const char* kArchives[] = {"iceberg-fixtures.tar.zst", "iceberg-fixtur
   std::abort();
 }
 
-std::string ArchivePath(const char* name) {
-  return std::string(ICEWRIGHT_SOURCE_DIR) + "/test/golden/" + name;
-}
+std::string ArchivePath(const char* name) { return SourceFolder() + "/test/golden/" + name; }
 
 // Names the archives' versions, so that a new archive is unpacked anew.
 std::string VersionKey() {
@@ -60,7 +59,7 @@ void Unpack(const std::string& archive, const std::string& folder) {
 }
 
 std::string MakeFixtureRoot() {
-  const std::string build = ICEWRIGHT_BINARY_DIR;
+  const std::string build = BuildFolder();
   const std::string done = build + "/fixtures" + VersionKey();
   const std::string root = done + "/iceberg-fixtures";
   std::error_code ec;

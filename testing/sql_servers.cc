@@ -19,6 +19,8 @@
 #include <map>
 #include <system_error>
 
+#include "testing/paths.h"
+
 namespace icewright {
 namespace {
 
@@ -68,11 +70,10 @@ std::string OutputOf(const std::string& command) {
 
 SqlServer Share(const std::string& name) {
   std::error_code ec;
-  const std::string parent =
-      (fs::temp_directory_path(ec) /
-       ("icewright-services-" + std::to_string(::getuid()) + "-" +
-        std::to_string(std::hash<std::string>{}(ICEWRIGHT_BINARY_DIR) % 1'000'000)))
-          .string();
+  const std::string parent = (fs::temp_directory_path(ec) /
+                              ("icewright-services-" + std::to_string(::getuid()) + "-" +
+                               std::to_string(std::hash<std::string>{}(BuildFolder()) % 1'000'000)))
+                                 .string();
   const std::string folder = parent + "/" + name;
   fs::create_directories(folder, ec);
   if (ec) Die("cannot make " + folder + ": " + ec.message());
@@ -86,8 +87,8 @@ SqlServer Share(const std::string& name) {
     port = FreePort();
     std::ofstream(folder + "/port") << port;
   }
-  const std::string output = OutputOf("'" + std::string(ICEWRIGHT_SOURCE_DIR) + "/tools/services/" +
-                                      name + ".sh' share '" + folder + "' " + port);
+  const std::string output = OutputOf("'" + SourceFolder() + "/tools/services/" + name +
+                                      ".sh' share '" + folder + "' " + port);
   ::close(starting);
 
   std::map<std::string, std::string> values;

@@ -8,6 +8,7 @@
 
 #include "maintain/expire_snapshots_options.h"
 #include "maintain/rewrite_data_files_options.h"
+#include "testing/paths.h"
 
 namespace icewright::cli {
 namespace {
@@ -22,7 +23,7 @@ std::string OptionTable(std::span<const OptionField<Options>> fields) {
 }
 
 std::string TableIn(const std::string& page, const std::string& task) {
-  std::ifstream in(std::string(ICEWRIGHT_SOURCE_DIR) + "/docs/tasks/" + page);
+  std::ifstream in(SourceFolder() + "/docs/tasks/" + page);
   std::ostringstream text;
   text << in.rdbuf();
   const std::string begin = "<!-- options:" + task + " -->\n";

@@ -12,6 +12,7 @@
 
 #include "codec/compression.h"
 #include "testing/matchers.h"
+#include "testing/paths.h"
 
 namespace icewright {
 namespace {
@@ -290,9 +291,8 @@ TEST(DeletionVectorGoldenTest, ReadsWhatOthersWrote) {
         Case{"croaring-runs", 6014, 0x907d7ad3}, Case{"croaring-full", 131072, 0x52950a1f},
         Case{"croaring-keys", 8905, 0x794cdf2a}, Case{"croaring-mixed", 30205, 0x1d2a30e3}}) {
     SCOPED_TRACE(c.name);
-    std::ifstream in(
-        fmt::format("{}/fuzz/corpus/deletion_vector/{}.bin", ICEWRIGHT_SOURCE_DIR, c.name),
-        std::ios::binary);
+    std::ifstream in(fmt::format("{}/fuzz/corpus/deletion_vector/{}.bin", SourceFolder(), c.name),
+                     std::ios::binary);
     const Bytes vector{std::istreambuf_iterator<char>(in), {}};
     const Bytes blob = Framed(vector);
     IW_ASSERT_OK_AND_ASSIGN(const auto bitmap,

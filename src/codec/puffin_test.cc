@@ -11,6 +11,7 @@
 #include "codec/json.h"
 #include "codec/position_bitmap.h"
 #include "testing/matchers.h"
+#include "testing/paths.h"
 
 namespace icewright {
 namespace {
@@ -192,8 +193,7 @@ TEST(PuffinTest, FooterSizesAreChecked) {
 }
 
 Bytes Golden(std::string_view name) {
-  std::ifstream in(fmt::format("{}/fuzz/corpus/puffin/{}", ICEWRIGHT_SOURCE_DIR, name),
-                   std::ios::binary);
+  std::ifstream in(fmt::format("{}/fuzz/corpus/puffin/{}", SourceFolder(), name), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

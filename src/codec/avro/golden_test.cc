@@ -7,6 +7,7 @@
 
 #include "codec/avro/container.h"
 #include "testing/matchers.h"
+#include "testing/paths.h"
 
 namespace icewright::avro {
 namespace {
@@ -117,7 +118,7 @@ constexpr GoldenFile kFiles[] = {
 };
 
 Bytes Golden(std::string_view name) {
-  std::ifstream in(fmt::format("{}/fuzz/corpus/avro/{}.avro", ICEWRIGHT_SOURCE_DIR, name),
+  std::ifstream in(fmt::format("{}/fuzz/corpus/avro/{}.avro", SourceFolder(), name),
                    std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
