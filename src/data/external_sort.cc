@@ -66,6 +66,7 @@ struct ExternalSort::Rep {
   std::optional<SpillFolder> folder;
   std::vector<std::string> runs;  // in the order of their rows' arrival
   int spilled = 0;
+  std::int64_t spill_rows = 0;  // of a batch on disk: a merge holds one of each run
 
   bool finished = false;
   std::shared_ptr<arrow::RecordBatch> sorted;  // all rows, if nothing was spilled
@@ -220,12 +221,13 @@ Status ExternalSort::Rep::SpillBuffered(RunContext& run) {
     IW_ASSIGN(folder, SpillFolder::Make(options.temp_folder));
   }
   IW_ASSIGN(auto writer, SpillWriter::Open(folder->NewFile(), sorted->schema(), pool.get()));
-  // A merge holds one such batch of each run.
   const auto total = static_cast<std::int64_t>(order.size());
   const std::int64_t row_bytes = std::max<std::int64_t>(bytes / total, 1);
+  const std::int64_t fitting =
+      options.memory_bytes / static_cast<std::int64_t>(2 * kMaxFanIn) / row_bytes;
   const std::int64_t step =
-      std::clamp(options.memory_bytes / static_cast<std::int64_t>(2 * kMaxFanIn) / row_bytes,
-                 kMinSpillRows, options.output_rows);
+      std::clamp(fitting, std::min(kMinSpillRows, options.output_rows), options.output_rows);
+  spill_rows = spilled == 0 ? step : std::min(step, spill_rows);
   for (std::int64_t first = 0; first < total; first += step) {
     IW_TRY(run.Check());
     const std::int64_t rows = std::min(step, total - first);
@@ -251,7 +253,7 @@ Status ExternalSort::Rep::SpillBuffered(RunContext& run) {
 
 // Replaces `count` neighbouring runs by one.
 Status ExternalSort::Rep::MergeRuns(RunContext& run, std::size_t first, std::size_t count) {
-  RunMerge some(pool, options.output_rows);
+  RunMerge some(pool, spill_rows);
   for (std::size_t i = first; i < first + count; ++i) IW_TRY(some.AddRun(runs[i]));
   std::unique_ptr<SpillWriter> writer;
   for (;;) {

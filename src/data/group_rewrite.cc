@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kBatchesAhead = 2;
 constexpr std::int64_t kMinGiveBack = std::int64_t{1} << 20;
+constexpr std::int64_t kSpareFraction = 3;  // a third: one batch may double the largest columns
 
 std::int64_t EncodedRowBytes(const std::vector<FileTask>& tasks) {
   std::int64_t bytes = 0;
@@ -168,17 +169,23 @@ Status GroupRewrite::Prepare(RunContext& run) {
   return {};
 }
 
+// Ends row groups early while memory is short.
+Status GroupRewrite::Relieve(RunContext& run) {
+  const MemoryBudget& memory = run.memory();
+  if (memory.limit() == MemoryBudget::kUnlimited) return {};
+  while (memory.available() < memory.limit() / kSpareFraction) {
+    IW_ASSIGN(const bool gave, writer_->GiveBack(run, kMinGiveBack));
+    if (!gave) return {};
+    gave_back_ = true;
+  }
+  return {};
+}
+
 Status GroupRewrite::WriteRows(RunContext& run, const StructValue& partition,
                                const arrow::RecordBatch& rows) {
   IW_TRY(written_.Add(write_plan_->schema, rows));
-  IW_TRY(writer_->Write(run, partition, rows));
-  if (run.memory().limit() == MemoryBudget::kUnlimited ||
-      run.memory().available() > run.memory().limit() / 5) {
-    return {};
-  }
-  IW_ASSIGN(const bool gave, writer_->GiveBack(run, kMinGiveBack));
-  gave_back_ = gave_back_ || gave;
-  return {};
+  IW_TRY(Relieve(run));
+  return writer_->Write(run, partition, rows);
 }
 
 Status GroupRewrite::WriteBatch(RunContext& run, const GroupBatch& batch) {

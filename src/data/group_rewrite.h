@@ -100,6 +100,7 @@ class GroupRewrite {
   Status WriteAll(RunContext& run, GroupReader& reader);
   Status WriteSorted(RunContext& run, GroupReader& reader);
   Status WriteBatch(RunContext& run, const GroupBatch& batch);
+  Status Relieve(RunContext& run);
   Status WriteRows(RunContext& run, const StructValue& partition, const arrow::RecordBatch& rows);
   Status Prove(RunContext& run, const GroupReader& reader, const std::vector<DataFile>& files);
   Status Reread(RunContext& run, const GroupReader& reader, const std::vector<DataFile>& files);

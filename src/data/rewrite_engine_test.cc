@@ -125,7 +125,8 @@ TEST(DecodingEngineTest, RollsAtTheSize) {
   EXPECT_EQ(rows, 12000);
   ASSERT_EQ(group.added.size(), 6u);  // 2,308 rows or a little more in each
   for (std::size_t i = 0; i + 1 < group.added.size(); ++i) {
-    EXPECT_GE(group.added[i].file_size_in_bytes, 30000) << i;
+    // The estimate counts the levels of open pages before they are packed.
+    EXPECT_GE(group.added[i].file_size_in_bytes, 28000) << i;
     EXPECT_LT(group.added[i].file_size_in_bytes, 30000 + 1000 * 14) << i;
   }
   EXPECT_EQ(group.added[5].file_path.text(), "memory:/t/data/00000-0-op-00006.parquet");

@@ -19,8 +19,8 @@ constexpr int kMaxOpenFiles = 512;
 constexpr std::int64_t kDecodedPerEncoded = 4;
 constexpr std::int64_t kBatchesUnderWay = 4;
 
-// A row group holds its encoded bytes twice for a moment: in its columns and on its way out.
-std::int64_t WriterBytes(std::int64_t row_group_bytes) { return row_group_bytes * 3 / 2; }
+// Columns of a row group grow by doubling, so up to half of what an open writer holds is empty.
+constexpr std::int64_t kHeldPerRowGroup = 2;
 
 std::string Size(std::int64_t bytes) {
   if (bytes >= kMiB) return fmt::format("{} MiB", bytes / kMiB);
@@ -43,14 +43,14 @@ WriteBudget PlanWriteBudget(std::int64_t memory_limit, int groups, const WritePl
                      .notes = {}};
   if (memory_limit == MemoryBudget::kUnlimited) return budget;
   const std::int64_t share = memory_limit / std::max(groups, 1);
-  const std::int64_t for_writers = share / 2;
+  const std::int64_t for_writers = share * 2 / 3;
   const std::int64_t decoded_row = std::max<std::int64_t>(row_bytes, 1) * kDecodedPerEncoded;
   budget.batch_rows =
       std::clamp(share / 4 / kBatchesUnderWay / decoded_row, kMinBatchRows, kMaxBatchRows);
   budget.sort_bytes = std::min(budget.sort_bytes, share / 8);
   budget.max_open_writers = static_cast<int>(std::clamp<std::int64_t>(
-      for_writers / WriterBytes(budget.row_group_bytes), 1, kMaxOpenFiles));
-  if (WriterBytes(budget.row_group_bytes) <= for_writers) return budget;
+      for_writers / (kHeldPerRowGroup * budget.row_group_bytes), 1, kMaxOpenFiles));
+  if (kHeldPerRowGroup * budget.row_group_bytes <= for_writers) return budget;
 
   // Not even one writer fits.
   const auto columns =
@@ -61,8 +61,9 @@ WriteBudget PlanWriteBudget(std::int64_t memory_limit, int groups, const WritePl
     budget.dictionary_bytes = dictionary;
     budget.notes.push_back(Note("dictionaries", dictionary, plan.dictionary_bytes));
   }
-  const std::int64_t row_group = std::clamp(
-      for_writers * 2 / 3, std::min(kMinRowGroup, plan.row_group_bytes), plan.row_group_bytes);
+  const std::int64_t row_group =
+      std::clamp(for_writers / kHeldPerRowGroup, std::min(kMinRowGroup, plan.row_group_bytes),
+                 plan.row_group_bytes);
   if (row_group < plan.row_group_bytes) {
     budget.row_group_bytes = row_group;
     budget.notes.push_back(Note(plan.format == FileFormat::kOrc ? "stripes" : "row groups",

@@ -30,7 +30,7 @@ TEST(WriteBudgetTest, WithoutALimitTheTablesSizesHold) {
 
 TEST(WriteBudgetTest, FirstFewerOpenWriters) {
   const WriteBudget budget = PlanWriteBudget(2048 * kMiB, 1, PlanOf(128 * kMiB), 50);
-  EXPECT_EQ(budget.max_open_writers, 5);  // 1024 / 192
+  EXPECT_EQ(budget.max_open_writers, 5);  // two thirds of 2048, by 256
   EXPECT_EQ(budget.row_group_bytes, 128 * kMiB);
   EXPECT_THAT(budget.notes, IsEmpty());
   EXPECT_EQ(PlanWriteBudget(2048 * kMiB, 2, PlanOf(128 * kMiB), 50).max_open_writers, 2);
@@ -40,7 +40,7 @@ TEST(WriteBudgetTest, ThenSmallerRowGroups) {
   const WriteBudget budget = PlanWriteBudget(256 * kMiB, 1, PlanOf(128 * kMiB), 50);
   EXPECT_EQ(budget.max_open_writers, 1);
   EXPECT_EQ(budget.dictionary_bytes, 2 * kMiB) << "two columns leave room for full dictionaries";
-  EXPECT_EQ(budget.row_group_bytes, 128 * kMiB * 2 / 3);
+  EXPECT_EQ(budget.row_group_bytes, 256 * kMiB * 2 / 3 / 2);
   EXPECT_THAT(budget.notes, ElementsAre("row groups of 85 MiB instead of 128 MiB: memory limit"));
 }
 
@@ -50,8 +50,8 @@ TEST(WriteBudgetTest, DictionariesOfWideTablesGoBeforeRowGroups) {
   for (int i = 1; i <= 64; ++i) columns.emplace_back(i, "c" + std::to_string(i), TypeId::kString);
   plan.schema = MakeSchema(columns);
   const WriteBudget budget = PlanWriteBudget(256 * kMiB, 1, plan, 50);
-  EXPECT_EQ(budget.dictionary_bytes, 512 << 10);
-  EXPECT_THAT(budget.notes, ElementsAre("dictionaries of 512 KiB instead of 2 MiB: memory limit",
+  EXPECT_EQ(budget.dictionary_bytes, 256 * kMiB * 2 / 3 / 4 / 64);
+  EXPECT_THAT(budget.notes, ElementsAre("dictionaries of 682 KiB instead of 2 MiB: memory limit",
                                         "row groups of 85 MiB instead of 128 MiB: memory limit"));
 }
 
