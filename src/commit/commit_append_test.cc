@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commit/commit_test_table.h"
+#include "commit/snapshot_producer.h"
 #include "commit/snapshot_update.h"
 
 namespace icewright {
@@ -77,10 +78,15 @@ TEST(CommitAppendTest, LaterSnapshotsFollow) {
 TEST(CommitAppendTest, TimeDoesNotRunBackwards) {
   CommitTestTable table;
   table.Append("f1");
-  const TimePoint first = table.Head().timestamp;
-  table.clock().Set(first - Milliseconds(10'000));
-  table.Append("f2");
-  EXPECT_GE(table.Head().timestamp, first);
+  const TableMetadata metadata = table.Load().metadata();
+  table.clock().Set(metadata.last_updated - Milliseconds(10'000));
+  const SnapshotUpdate update{.added_data_files = {{table.Data("f2")}}};
+  WrittenFiles written("uuid");
+  SnapshotProducer producer(update, SnapshotId(42), table.io(), written);
+  std::vector<FileConflict> conflicts;
+  IW_ASSERT_OK_AND_ASSIGN(const ProducedSnapshot produced,
+                          producer.Produce(table.run(), metadata, 1, conflicts));
+  EXPECT_EQ(produced.snapshot.timestamp, metadata.last_updated);
 }
 
 TEST(CommitAppendTest, Version1HasNoSequenceNumbers) {
@@ -273,6 +279,19 @@ TEST(CommitMergeTest, KeepsRowIdsAndExplicitSequenceNumbers) {
   // A merged manifest takes the next free id, for its nulls, and uses up as many as it has rows.
   EXPECT_THAT(ids, ElementsAre(Pair("f1", 0), Pair("f2", 10), Pair("f3", 30)));
   EXPECT_EQ(table.Load().metadata().next_row_id, 60);
+}
+
+TEST(CommitMergeTest, OwnDeletedEntriesStayAndOlderOnesGo) {
+  CommitTestTable table({.properties = {{"commit.manifest-merge.enabled", "false"},
+                                        {"commit.manifest.min-count-to-merge", "2"}}});
+  table.MustCommit({.added_data_files = {{table.Data("f1")}, {table.Data("f2")}}});
+  table.MustCommit({.added_data_files = {{table.Data("f3")}, {table.Data("f4")}}});
+  table.MustCommit({.operation = "delete", .removed_data_files = {table.Data("f1")}});
+  EXPECT_THAT(table.Picture(table.Head()), ElementsAre("+f3 +f4", "-f1 =f2"));
+  ASSERT_THAT(table.Set({{"commit.manifest-merge.enabled", "true"}}), IsOk());
+  table.MustCommit({.operation = "delete", .removed_data_files = {table.Data("f3")}});
+  EXPECT_THAT(table.Picture(table.Head()), ElementsAre("-f3 =f4 =f2"));
+  EXPECT_THAT(table.Unsound(), IsEmpty());
 }
 
 TEST(CommitMergeTest, DeletesMergeAmongThemselves) {

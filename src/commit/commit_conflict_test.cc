@@ -95,6 +95,34 @@ TEST(CommitConflictTest, NewDeletesOfOtherFilesAndPartitionsDoNotMatter) {
                                                  Pair("p1@4", 3), Pair("cat=b/e1", 3)));
 }
 
+TEST(CommitConflictTest, EqualityDeletesOfAnUnpartitionedSpecConcernEveryPartition) {
+  CommitTestTable table;  // spec 0 has no fields
+  Table loaded = table.Load();
+  ASSERT_THAT(
+      loaded.Commit(table.run(), {},
+                    std::vector<TableUpdate>{AddPartitionSpec{MakeSpec(1, {{2, "identity"}})}}),
+      IsOk());
+  DataFile in_spec_1 = table.Data("cat=a/f1");
+  in_spec_1.spec_id = SpecId(1);
+  const SnapshotId planned = table.MustCommit({.added_data_files = {{in_spec_1}}});
+  const SnapshotId other = table.MustCommit(
+      {.operation = "delete", .added_delete_files = {{table.EqualityDeletes("e1")}}});
+  SnapshotUpdate update = RewriteOfF1(table, planned);
+  update.removed_data_files = {in_spec_1};
+  update.ignore_new_equality_deletes = false;
+  ExpectConflict(table, update, "cat=a/f1", "an equality delete was added" + By(other));
+}
+
+TEST(CommitConflictTest, AFileIsNamedOnceWithItsFirstReason) {
+  CommitTestTable table;
+  const SnapshotId planned = table.Append("f1");
+  const SnapshotId deletes = table.MustCommit(
+      {.operation = "delete", .added_delete_files = {{table.PositionDeletes("p1")}}});
+  table.MustCommit({.operation = "delete", .removed_data_files = {table.Data("f1")}});
+  ExpectConflict(table, RewriteOfF1(table, planned), "f1",
+                 "a position delete was added" + By(deletes));
+}
+
 TEST(CommitConflictTest, DeletesKnownToThePlanDoNotMatter) {
   CommitTestTable table;
   table.Append("f1");

@@ -282,6 +282,31 @@ TEST(CommitRetryLoopTest, NothingIsDeletedBeforeALastLook) {
   EXPECT_THAT(table.Unsound(), IsEmpty());
 }
 
+// A catalog that applies the updates to what is there now may call our numbers invalid.
+TEST(CommitRetryLoopTest, NumbersThatAnotherBranchTookAreALostRace) {
+  CommitTestTable table;
+  table.Append("f1");
+  DoubtfulTable with(table);
+  const auto refuse = [] { return Status(Error(Code::kInvalidArgument, "sequence number")); };
+  with.operations->before_commit = [&]() -> Status {
+    table.Append("b1", "audit");
+    with.operations->before_commit = [] { return Status(); };
+    return refuse();
+  };
+  CommitReport report;
+  const SnapshotUpdate update{.added_data_files = {{table.Data("f2")}}};
+  EXPECT_THAT(CommitSnapshot(table.run(), with.doubtful, update, report), IsOk());
+  EXPECT_EQ(report.attempts, 2);
+  EXPECT_EQ(table.Head().sequence_number, SequenceNumber(3));
+
+  with.operations->before_commit = refuse;  // and nothing has moved
+  EXPECT_THAT(CommitSnapshot(table.run(), with.doubtful, {.added_data_files = {{table.Data("f3")}}},
+                             report),
+              HasCode(Code::kInvalidArgument));
+  EXPECT_EQ(report.attempts, 1);
+  EXPECT_THAT(table.Unsound(), IsEmpty());
+}
+
 TEST(CommitRetryLoopTest, AFailureThatNobodyCanCheckDeletesNothing) {
   CommitTestTable table;
   DoubtfulTable with(table);
