@@ -122,11 +122,11 @@ Status ScanRows(RunContext& run, FileIO& io, const TableMetadata& metadata, cons
   // Borrowed: everything here ends before the call does.
   const std::shared_ptr<FileIO> shared_io(std::shared_ptr<void>(), &io);
   const std::shared_ptr<const TableMetadata> shared_metadata(std::shared_ptr<void>(), &metadata);
+  const auto pool = MakePool(run);  // first: the filter keeps columns of the last batch
   IW_ASSIGN(const ScanColumns columns, ChooseColumns(schema, options));
   IW_ASSIGN(auto plan, MakeReadPlan(shared_metadata, columns.projection));
   IW_ASSIGN(RowFilter filter, RowFilter::Make(options.filter, columns.projection));
   const auto deletes = MakeDeleteCache(plan, shared_io);
-  const auto pool = MakePool(run);
   std::int64_t left = options.limit.value_or(std::numeric_limits<std::int64_t>::max());
   for (const FileTask& task : tasks) {
     if (left <= 0) return {};
