@@ -78,6 +78,8 @@ TEST(CommitAppendTest, LaterSnapshotsFollow) {
 TEST(CommitAppendTest, TimeDoesNotRunBackwards) {
   CommitTestTable table;
   table.Append("f1");
+  table.clock().Advance(Milliseconds(5'000));
+  ASSERT_THAT(table.Set({{"key", "value"}}), IsOk());  // the table is younger than its head
   const TableMetadata metadata = table.Load().metadata();
   table.clock().Set(metadata.last_updated - Milliseconds(10'000));
   const SnapshotUpdate update{.added_data_files = {{table.Data("f2")}}};
