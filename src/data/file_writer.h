@@ -54,6 +54,9 @@ class FileWriter {
   /// Bytes flushed plus an estimate of what is buffered, for rolling.
   virtual std::int64_t estimated_bytes() const = 0;
 
+  /// Of estimated_bytes() what still is to be encoded or compressed, and so may shrink.
+  virtual std::int64_t uncompressed_bytes() const { return 0; }
+
   /// Bytes that EndRowGroup() would free.
   virtual std::int64_t buffered_bytes() const = 0;
 

@@ -15,14 +15,14 @@ constexpr std::size_t kBatchesAhead = 2;
 constexpr std::int64_t kMinGiveBack = std::int64_t{1} << 20;
 constexpr std::int64_t kSpareFraction = 3;  // a third: one batch may double the largest columns
 
-std::int64_t EncodedRowBytes(const std::vector<FileTask>& tasks) {
+double EncodedRowBytes(const std::vector<FileTask>& tasks) {
   std::int64_t bytes = 0;
   std::int64_t rows = 0;
   for (const FileTask& task : tasks) {
     bytes += task.data_file.file_size_in_bytes;
     rows += task.data_file.record_count;
   }
-  return rows > 0 ? bytes / rows : 1;
+  return rows > 0 ? static_cast<double>(bytes) / static_cast<double>(rows) : 1;
 }
 
 std::int64_t EncodedBytes(const std::vector<FileTask>& tasks) {
@@ -133,7 +133,7 @@ Status GroupRewrite::Prepare(RunContext& run) {
                  "the table has no partition spec " + ToString(request_.output_spec_id));
   }
   budget_ = PlanWriteBudget(run.memory().limit(), run.threads(), *setup_.write_plan,
-                            EncodedRowBytes(request_.tasks));
+                            static_cast<std::int64_t>(EncodedRowBytes(request_.tasks)));
   pool_ = MakePool(run);
   auto read_plan = std::make_shared<ReadPlan>(*setup_.read_plan);
   read_plan->batch_rows = budget_.batch_rows;
@@ -158,6 +158,7 @@ Status GroupRewrite::Prepare(RunContext& run) {
   options.io = setup_.io.get();
   options.pool = pool_;
   options.roll_at_bytes = request_.roll_at_bytes;
+  options.input_row_bytes = EncodedRowBytes(request_.tasks);
   options.expected_files = IsOnePartition() ? request_.expected_output_files : 0;
   options.spec_id = request_.output_spec_id;
   options.new_location = [this, spec](const StructValue& partition) {

@@ -59,6 +59,7 @@ class ParquetWriter final : public FileWriter {
   }
 
   std::int64_t estimated_bytes() const override { return sink_->bytes_written() + group_bytes_; }
+  std::int64_t uncompressed_bytes() const override { return open_page_bytes_; }
   std::int64_t buffered_bytes() const override { return group_bytes_; }
 
   Status EndRowGroup(RunContext&) override {
@@ -67,6 +68,7 @@ class ParquetWriter final : public FileWriter {
       group_->Close();
       group_ = nullptr;
       group_bytes_ = 0;
+      open_page_bytes_ = 0;
       group_rows_ = 0;
       return {};
     });
@@ -116,9 +118,10 @@ class ParquetWriter final : public FileWriter {
     rows_ += batch.num_rows();
     group_rows_ += batch.num_rows();
     const parquet::RowGroupWriter::BufferedStats buffered = group_->estimated_buffered_stats();
+    open_page_bytes_ = buffered.def_level_bytes + buffered.rep_level_bytes + buffered.value_bytes +
+                       buffered.dict_bytes;
     group_bytes_ = group_->total_compressed_bytes() + group_->total_compressed_bytes_written() +
-                   buffered.def_level_bytes + buffered.rep_level_bytes + buffered.value_bytes +
-                   buffered.dict_bytes;
+                   open_page_bytes_;
     return {};
   }
 
@@ -218,6 +221,7 @@ class ParquetWriter final : public FileWriter {
   std::unique_ptr<parquet::ParquetFileWriter> file_;
   parquet::RowGroupWriter* group_ = nullptr;
   std::int64_t group_bytes_ = 0;
+  std::int64_t open_page_bytes_ = 0;  // of these in pages and dictionaries that are still open
   std::int64_t group_rows_ = 0;
   std::int64_t rows_ = 0;
   bool closed_ = false;

@@ -146,6 +146,23 @@ TEST(DecodingEngineTest, TheLastExpectedFileTakesASmallRest) {
   EXPECT_EQ(files_of(2), 2u) << "more were planned: no file takes more than its share";
 }
 
+TEST(DecodingEngineTest, OpenPagesThatWillShrinkMakeNoMoreFilesThanPlanned) {
+  // Pages are compressed when they are full: until then the writer counts them in full.
+  RewriteTestTable table(IdAndText(), {{"write.parquet.compression-codec", "zstd"},
+                                       {"write.parquet.dict-encoding-enabled.column.s", "false"}});
+  std::vector<FileTask> tasks;
+  std::int64_t bytes = 0;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    tasks.push_back(table.Task(name, NumberedRows(0, 6000, std::string(100, 'x'))));
+    bytes += tasks.back().data_file.file_size_in_bytes;
+  }
+  auto request = RequestOf(std::move(tasks));
+  request.expected_output_files = 2;
+  request.roll_at_bytes = bytes / 2 + 1024;
+  IW_ASSERT_OK_AND_ASSIGN(const RewrittenGroup group, table.Rewrite(request));
+  EXPECT_EQ(group.added.size(), 2u);
+}
+
 Properties Format(const std::string& name) { return {{"write.format.default", name}}; }
 
 TEST(DecodingEngineTest, WritesTheTablesFormatFromAnyFormat) {

@@ -19,6 +19,14 @@ std::int64_t RollingWriter::RollLimit() const {
   return options_->roll_at_bytes + (last_expected ? options_->roll_at_bytes / 10 : 0);
 }
 
+std::int64_t RollingWriter::BytesInFile() const {
+  const std::int64_t estimate = writer_->estimated_bytes();
+  if (options_->input_row_bytes == 0) return estimate;
+  const std::int64_t certain = estimate - writer_->uncompressed_bytes();
+  const double by_input = static_cast<double>(rows_in_file_) * options_->input_row_bytes;
+  return std::clamp(static_cast<std::int64_t>(by_input), certain, estimate);
+}
+
 Status RollingWriter::Write(RunContext& run, const arrow::RecordBatch& batch) {
   const std::int64_t raw_row_bytes = BytesPerRow(batch);
   for (std::int64_t done = 0; done < batch.num_rows();) {
@@ -27,7 +35,7 @@ Status RollingWriter::Write(RunContext& run, const arrow::RecordBatch& batch) {
                                           options_->new_location(partition_), options_->pool));
       rows_in_file_ = 0;
     }
-    const std::int64_t bytes = writer_->estimated_bytes();
+    const std::int64_t bytes = BytesInFile();
     const std::int64_t row_bytes = rows_in_file_ < kMinRowsPerStep
                                        ? raw_row_bytes
                                        : std::max<std::int64_t>(bytes / rows_in_file_, 1);
@@ -40,7 +48,7 @@ Status RollingWriter::Write(RunContext& run, const arrow::RecordBatch& batch) {
     }
     done += rows;
     rows_in_file_ += rows;
-    if (writer_->estimated_bytes() >= RollLimit()) IW_TRY(Close(run));
+    if (BytesInFile() >= RollLimit()) IW_TRY(Close(run));
   }
   return {};
 }

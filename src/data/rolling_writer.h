@@ -28,6 +28,9 @@ struct RollingOptions {
   FileIO* io = nullptr;
   std::shared_ptr<arrow::MemoryPool> pool;
   std::int64_t roll_at_bytes = 0;
+  /// What a row took in the files that are replaced; 0: not known. The plan's number of files comes
+  /// from the bytes of those, so it is met only if they count where the writer merely guesses.
+  double input_row_bytes = 0;
   /// The last of the expected files may exceed roll_at_bytes by a tenth: an estimate that is a
   /// little too low must not leave a tiny file behind.
   std::int64_t expected_files = 1;
@@ -55,6 +58,7 @@ class RollingWriter {
 
  private:
   std::int64_t RollLimit() const;
+  std::int64_t BytesInFile() const;
 
   const RollingOptions* options_;
   StructValue partition_;
