@@ -142,7 +142,7 @@ class Java:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="icewright-java-"))
         self.log = open(self.folder / "log", "w")
         self.process = subprocess.Popen([str(ORACLE / "run.sh"), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.log, text=True, bufsize=1)
+                                        stderr=self.log, encoding="utf-8", bufsize=1)
 
     @classmethod
     def shared(cls):

@@ -7,6 +7,7 @@ import org.apache.iceberg.data.Record;
 import org.apache.iceberg.deletes.PositionDeleteIndex;
 import org.apache.iceberg.types.*;
 import org.apache.iceberg.util.ContentFileUtil;
+import org.apache.iceberg.util.DateTimeUtil;
 
 /**
  * One small commit, spelled out: commit WAREHOUSE NAME CHANGE...
@@ -18,9 +19,14 @@ import org.apache.iceberg.util.ContentFileUtil;
 final class Commit {
   private final Table t;
   private final JavaWrites w;
+  private final String stamp; // makes the names of delete files unique
   private final Map<String, DataFile> added = new LinkedHashMap<>();
 
-  private Commit(Table t) { this.t = t; this.w = new JavaWrites(t); }
+  private Commit(Table t) {
+    this.t = t;
+    this.w = new JavaWrites(t);
+    this.stamp = "" + ((HasTableOperations) t).operations().current().lastUpdatedMillis();
+  }
 
   static Object commit(Cli a) throws Exception {
     Table t = Tables.load(a);
@@ -32,6 +38,7 @@ final class Commit {
   private Object run(List<String> changes) throws Exception {
     if (changes.isEmpty()) return Json.obj("table", t.name());
     RowDelta d = t.newRowDelta();
+    if (t.currentSnapshot() != null) d.validateFromSnapshot(t.currentSnapshot().snapshotId());
     DeleteFiles drop = null;
     for (String c : changes) {
       int eq = c.indexOf('=');
@@ -40,16 +47,16 @@ final class Commit {
         drop = (drop == null ? t.newDelete() : drop).deleteFile(file(what.substring(5)));
       } else if (what.startsWith("eq")) {
         Schema key = t.schema().select(Arrays.asList(what.substring(what.indexOf(':') + 1).split(",")));
-        d.addDeletes(w.equality(t.spec(), null, key, rows(key, values), format(what.substring(0, what.indexOf(':'))), "eq"));
+        d.addDeletes(w.equality(t.spec(), null, key, rows(key, values), format(what.substring(0, what.indexOf(':'))), "eq" + stamp));
       } else if (what.startsWith("pos")) {
         DataFile f = file(what.substring(what.indexOf(':') + 1));
         List<Map.Entry<String, Long>> at = new ArrayList<>();
         for (String p : values.split(",")) at.add(Map.entry(f.location(), Long.parseLong(p)));
-        d.addDeletes(w.positions(t.spec(), f.partition(), at, format(what.substring(0, what.indexOf(':'))), "pos"));
+        d.addDeletes(w.positions(t.spec(), f.partition(), at, format(what.substring(0, what.indexOf(':'))), "pos" + stamp));
       } else if (what.startsWith("dv:")) {
         List<Long> at = new ArrayList<>();
         for (String p : values.split(",")) at.add(Long.parseLong(p));
-        var result = w.dvs(Map.of(file(what.substring(3)), at), this::vector, "dv");
+        var result = w.dvs(Map.of(file(what.substring(3)), at), this::vector, "dv" + stamp);
         result.deleteFiles().forEach(d::addDeletes);
         result.rewrittenDeleteFiles().forEach(d::removeDeletes);
       } else {
@@ -78,6 +85,7 @@ final class Commit {
 
   private PositionDeleteIndex vector(String path) {
     BaseDeleteLoader loader = new BaseDeleteLoader(x -> t.io().newInputFile(x.location()));
+    if (t.currentSnapshot() == null) return null;
     for (ManifestFile m : t.currentSnapshot().deleteManifests(t.io()))
       for (DeleteFile f : ManifestFiles.readDeleteManifest(m, t.io(), t.specs()))
         if (ContentFileUtil.isDV(f) && path.equals(f.referencedDataFile())) return loader.loadPositionDeletes(List.of(f.copy()), path);
@@ -90,9 +98,15 @@ final class Commit {
       String[] values = line.split(",", -1);
       Record r = GenericRecord.create(s);
       for (int i = 0; i < s.columns().size(); i++)
-        if (!values[i].equals("~")) r.set(i, Conversions.fromPartitionString(s.columns().get(i).type(), values[i]));
+        if (!values[i].equals("~")) r.set(i, value(s.columns().get(i).type(), values[i]));
       out.add(r);
     }
     return out;
+  }
+
+  private static Object value(Type type, String text) {
+    if (type.typeId() != Type.TypeID.TIMESTAMP) return Conversions.fromPartitionString(type, text);
+    long micros = (Long) org.apache.iceberg.expressions.Literal.of(text).to(type).value();
+    return ((Types.TimestampType) type).shouldAdjustToUTC() ? DateTimeUtil.timestamptzFromMicros(micros) : DateTimeUtil.timestampFromMicros(micros);
   }
 }

@@ -72,7 +72,7 @@ public final class Main {
 
   /** Commands from stdin, one a line; after each a line "rc N" or "error TEXT" on stdout. Commands use --out. */
   private static int serve() throws Exception {
-    var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
+    var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in, java.nio.charset.StandardCharsets.UTF_8));
     for (String line; (line = in.readLine()) != null; ) {
       try {
         System.out.println("rc " + run(Cli.split(line)));
