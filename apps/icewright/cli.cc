@@ -44,7 +44,15 @@ int PrintUsage(Env& env, const CLI::App& app, const CLI::ParseError& e) {
     env.out << app.help("", CLI::AppFormatMode::Sub);
     return 0;
   }
-  env.err << "icewright: " << e.what() << "\nRun 'icewright --help' for the commands.\n";
+  const std::vector<std::string> unknown = app.remaining();
+  if (app.get_subcommands().empty() && !unknown.empty()) {
+    const bool option = unknown.front().starts_with('-');
+    env.err << "icewright: there is no " << (option ? "option" : "command") << " '"
+            << unknown.front() << "'";
+  } else {
+    env.err << "icewright: " << e.what();
+  }
+  env.err << "\nRun 'icewright --help' for the commands.\n";
   return static_cast<int>(ExitCode::kUsage);
 }
 
