@@ -180,7 +180,7 @@ class Checker {
     Add("active-storage-ratio", ratio, thresholds_.active_storage_ratio,
         ratio < thresholds_.active_storage_ratio,
         fmt::format("{} of {} bytes are live at the head", head_.live_bytes, reachable_bytes_),
-        "expire old snapshots with the engine that owns the table's retention");
+        fmt::format("icewright expire-snapshots {}", table_.name()));
   }
 
   Status CheckMetadata() {
@@ -192,7 +192,7 @@ class Checker {
     Add("metadata-size-bytes", static_cast<double>(size),
         static_cast<double>(thresholds_.metadata_bytes), size > thresholds_.metadata_bytes,
         std::string(table_.metadata_location().file_name()),
-        "expire old snapshots with the engine that owns the table's retention");
+        fmt::format("icewright expire-snapshots {}", table_.name()));
     return {};
   }
 
