@@ -21,7 +21,7 @@ const ExpireSnapshotsOptions kAllOld = {.max_snapshot_age = 0, .retain_last = 1}
 
 /// Three snapshots on main; the first two expire, and "a" and "b" with them.
 struct Race {
-  explicit Race(ExpireTestOptions options = {}) : table(std::move(options)) {
+  explicit Race(HistoryTestOptions options = {}) : table(std::move(options)) {
     first = table.Append({"a"});
     second = table.Append({"b"});
     head = table.Replace({"a", "b"}, {"ab"});
@@ -171,7 +171,7 @@ TEST(ExpireRaceTest, ASnapshotThatComesBetweenBatchesKeepsItsFiles) {
 TEST(ExpireRaceTest, ATableThatIsGoneStopsTheDeletes) {
   Race race;
   race.table.after_swap = [&]() -> Status {
-    return race.table.catalog().DropTable(race.table.run(), kExpireTable, {});
+    return race.table.catalog().DropTable(race.table.run(), kHistoryTable, {});
   };
   ASSERT_THAT(race.table.Expire(kAllOld), IsOk());
   EXPECT_EQ(race.table.report.outcome, TaskOutcome::kPartial);
