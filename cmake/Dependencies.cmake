@@ -20,7 +20,7 @@ add_library(icewright_codecs INTERFACE)
 target_link_libraries(icewright_codecs INTERFACE PkgConfig::CODECS ZLIB::ZLIB ${SNAPPY_LIBRARY}
                                                  ${ROARING_LIBRARY} fmt::fmt)
 
-# SQL drivers, for catalog and lock.
+# SQL drivers, for database.
 pkg_check_modules(POSTGRES REQUIRED IMPORTED_TARGET libpq)
 pkg_check_modules(MARIADB REQUIRED IMPORTED_TARGET libmariadb)
 add_library(icewright_postgres ALIAS PkgConfig::POSTGRES)

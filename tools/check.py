@@ -15,15 +15,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # A module may include only modules of lower layers.
 LAYERS = {
-    "base": 0, "codec": 1, "config": 1, "table": 2, "io": 2, "manifest": 3, "catalog": 3, "lock": 3,
+    "base": 0, "codec": 1, "config": 1, "table": 2, "io": 2, "database": 2, "manifest": 3, "catalog": 3, "lock": 3,
     "scan": 4, "commit": 5, "data": 5, "maintain": 6, "schedule": 7, "stream": 8, "sql": 9,
 }
 # Third-party headers have one home each.
 HOMES = {
     r"arrow/|parquet/": ("src/data/",),
     r"nlohmann/": ("src/codec/json",),
-    r"sqlite3\.h|libpq-fe\.h|mariadb/|mysql": ("src/catalog/sql/",),
+    r"sqlite3\.h|libpq-fe\.h|mariadb/|mysql": ("src/database/",),
     r"roaring/|zstd\.h|libdeflate\.h|snappy|lz4|zlib\.h": ("src/codec/",),
+    r"zookeeper/": ("src/lock/zookeeper/",),
     r"yaml-cpp/": ("src/config/",),
     r"CLI/": ("apps/",),
     r"spdlog/": ("apps/",),

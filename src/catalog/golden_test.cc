@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "catalog/catalog.h"
-#include "catalog/sql/sql_store.h"
+#include "database/sql_store.h"
 #include "codec/json.h"
 #include "io/local_file_io.h"
 #include "testing/fixtures.h"

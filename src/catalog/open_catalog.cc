@@ -11,7 +11,7 @@
 #include "catalog/memory/memory_catalog.h"
 #include "catalog/metadata_files.h"
 #include "catalog/sql/sql_catalog.h"
-#include "catalog/sql/sql_url.h"
+#include "database/sql_url.h"
 
 namespace icewright {
 namespace {

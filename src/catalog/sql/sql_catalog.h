@@ -9,7 +9,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
-#include "catalog/sql/sql_store.h"
+#include "database/sql_store.h"
 
 namespace icewright {
 

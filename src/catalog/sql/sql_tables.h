@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/run_context.h"
 #include "catalog/catalog.h"
-#include "catalog/sql/sql_store.h"
+#include "database/sql_store.h"
 
 namespace icewright {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "catalog/sql/sql_store.h"
+#include "database/sql_store.h"
 
 namespace icewright {
 namespace {

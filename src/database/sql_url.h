@@ -1,6 +1,6 @@
 #pragma once
 
-/// \file catalog/sql/sql_url.h
+/// \file database/sql_url.h
 /// Where a database is, in the spellings of JDBC and of PyIceberg (SQLAlchemy).
 
 #include <cstdint>
@@ -9,9 +9,11 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "table/metadata.h"
 
 namespace icewright {
+
+/// Options by name, as catalogs and locks have them.
+using SqlProperties = std::map<std::string, std::string>;
 
 enum class SqlDialect : std::uint8_t { kSqlite, kPostgres, kMariaDb };
 
@@ -34,7 +36,7 @@ struct SqlUrl {
 /// postgresql[+driver]://USER:PW@HOST/DB, mysql[+driver]://.., mariadb[+driver]://... `properties`
 /// may add jdbc.user, jdbc.password and other jdbc. options; the URL wins. Errors:
 /// kInvalidArgument. No message holds a secret.
-Result<SqlUrl> ParseSqlUrl(std::string_view uri, const Properties& properties);
+Result<SqlUrl> ParseSqlUrl(std::string_view uri, const SqlProperties& properties);
 
 /// True if ParseSqlUrl would know the scheme.
 bool IsSqlUrl(std::string_view uri);

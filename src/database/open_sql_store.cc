@@ -1,4 +1,4 @@
-#include "catalog/sql/sql_store.h"
+#include "database/sql_store.h"
 
 namespace icewright {
 

@@ -1,4 +1,4 @@
-#include "catalog/sql/sql_url.h"
+#include "database/sql_url.h"
 
 #include "testing/matchers.h"
 
@@ -67,10 +67,10 @@ TEST(ParseSqlUrlTest, ReadsEachSpelling) {
 }
 
 TEST(ParseSqlUrlTest, PropertiesFillInWhatTheUrlLacks) {
-  const Properties properties = {{"jdbc.user", "me"},
-                                 {"jdbc.password", "secret"},
-                                 {"jdbc.sslmode", "verify-full"},
-                                 {"warehouse", "x"}};
+  const SqlProperties properties = {{"jdbc.user", "me"},
+                                    {"jdbc.password", "secret"},
+                                    {"jdbc.sslmode", "verify-full"},
+                                    {"warehouse", "x"}};
   IW_ASSERT_OK_AND_ASSIGN(const SqlUrl url, ParseSqlUrl("jdbc:postgresql://h/db", properties));
   EXPECT_EQ(Text(url), "postgres me:secret@h:/db sslmode=verify-full");
   IW_ASSERT_OK_AND_ASSIGN(

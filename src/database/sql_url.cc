@@ -1,4 +1,4 @@
-#include "catalog/sql/sql_url.h"
+#include "database/sql_url.h"
 
 #include <optional>
 
@@ -127,7 +127,7 @@ std::string SqlUrl::Display() const {
   return name + server + "/" + database;
 }
 
-Result<SqlUrl> ParseSqlUrl(std::string_view uri, const Properties& properties) {
+Result<SqlUrl> ParseSqlUrl(std::string_view uri, const SqlProperties& properties) {
   const auto scheme = ReadScheme(uri);
   if (!scheme) {
     const auto colon = uri.find(':', uri.starts_with(kJdbc) ? kJdbc.size() : 0);

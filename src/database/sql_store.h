@@ -1,7 +1,7 @@
 #pragma once
 
-/// \file catalog/sql/sql_store.h
-/// The little that the SQL catalog needs of a database.
+/// \file database/sql_store.h
+/// A database of users, as statements. Behind the SQL catalog, the SQL lock and the run store.
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "catalog/sql/sql_url.h"
+#include "database/sql_url.h"
 
 namespace icewright {
 

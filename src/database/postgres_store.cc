@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "catalog/sql/sql_store.h"
+#include "database/sql_store.h"
 
 namespace icewright {
 namespace {

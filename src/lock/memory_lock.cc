@@ -1,0 +1,162 @@
+#include "lock/memory_lock.h"
+
+#include <map>
+#include <utility>
+
+namespace icewright {
+
+struct MemoryLockTable::Row {
+  std::string instance;
+  std::string owner;
+  TimePoint since;
+  TimePoint lease_until;
+};
+
+struct MemoryLockTable::Rows {
+  std::mutex mutex;
+  std::map<std::pair<LockKind, std::string>, Row> rows;  // guarded by mutex
+};
+
+MemoryLockTable::MemoryLockTable() : rows_(std::make_unique<Rows>()) {}
+MemoryLockTable::~MemoryLockTable() = default;
+
+namespace {
+
+// What the two locks of a client share: the instances that are its own.
+struct Client {
+  std::string lock_id;
+  LockOptions options;
+  Random own_random = {};
+  std::string table_instance = {};     // guarded by the table's mutex; empty: not held
+  std::string recovery_instance = {};  // likewise
+
+  std::string NewInstance() {
+    return (options.random != nullptr ? *options.random : own_random).NewUuid();
+  }
+};
+
+}  // namespace
+
+class MemoryLock final : public MaintenanceLock {
+ public:
+  MemoryLock(LockKind kind, std::shared_ptr<MemoryLockTable> table, std::shared_ptr<Client> client)
+      : kind_(kind), table_(std::move(table)), client_(std::move(client)) {}
+
+  Result<bool> TryAcquire() override {
+    auto& [mutex, rows] = *table_->rows_;
+    const std::scoped_lock lock(mutex);
+    const TimePoint now = client_->options.clock->Now();
+    const auto is_free = [&](const std::pair<LockKind, std::string>& key) {
+      const auto row = rows.find(key);
+      if (row == rows.end()) return true;
+      if (row->second.lease_until > now) return false;
+      client_->options.log->Warning("lock " + client_->lock_id + ": freed, the lease of " +
+                                    row->second.owner + " is over");
+      rows.erase(row);
+      return true;
+    };
+    if (kind_ == LockKind::kTable) {
+      const auto recovery = rows.find({LockKind::kRecovery, client_->lock_id});
+      const bool own =
+          recovery != rows.end() && recovery->second.instance == client_->recovery_instance;
+      if (!own && !is_free({LockKind::kRecovery, client_->lock_id})) return false;
+    }
+    if (!is_free(Key())) return false;
+    mine() = client_->NewInstance();
+    rows[Key()] = {mine(), client_->options.owner, now, now + client_->options.lease};
+    return true;
+  }
+
+  Result<bool> IsHeld() override {
+    auto& [mutex, rows] = *table_->rows_;
+    const std::scoped_lock lock(mutex);
+    return rows.contains(Key());
+  }
+
+  Status Renew() override {
+    auto& [mutex, rows] = *table_->rows_;
+    const std::scoped_lock lock(mutex);
+    const auto row = rows.find(Key());
+    if (mine().empty() || row == rows.end() || row->second.instance != mine()) {
+      mine().clear();
+      return Error(Code::kLockLost, "lock " + client_->lock_id + " is no longer ours");
+    }
+    row->second.lease_until = client_->options.clock->Now() + client_->options.lease;
+    return {};
+  }
+
+  Status Release() override {
+    auto& [mutex, rows] = *table_->rows_;
+    const std::scoped_lock lock(mutex);
+    const auto row = rows.find(Key());
+    if (row != rows.end() && row->second.instance == mine()) rows.erase(row);
+    mine().clear();
+    return {};
+  }
+
+  Result<LockState> Inspect() override {
+    const std::scoped_lock lock(table_->rows_->mutex);
+    return StateLocked();
+  }
+
+  Result<LockState> ForceRelease() override {
+    const std::scoped_lock lock(table_->rows_->mutex);
+    LockState state = StateLocked();
+    table_->rows_->rows.erase(Key());
+    return state;
+  }
+
+ private:
+  std::pair<LockKind, std::string> Key() const { return {kind_, client_->lock_id}; }
+  std::string& mine() const {
+    return kind_ == LockKind::kTable ? client_->table_instance : client_->recovery_instance;
+  }
+
+  LockState StateLocked() const {
+    const auto& rows = table_->rows_->rows;
+    const auto row = rows.find(Key());
+    if (row == rows.end()) return {};
+    return {.held = true,
+            .ours = row->second.instance == mine(),
+            .instance = row->second.instance,
+            .owner = row->second.owner,
+            .since = row->second.since,
+            .lease_until = row->second.lease_until,
+            .lease_over = row->second.lease_until <= client_->options.clock->Now()};
+  }
+
+  const LockKind kind_;
+  const std::shared_ptr<MemoryLockTable> table_;
+  const std::shared_ptr<Client> client_;
+};
+
+namespace {
+
+class MemoryLockFactory final : public LockFactory {
+ public:
+  MemoryLockFactory(std::shared_ptr<MemoryLock> table, std::shared_ptr<MemoryLock> recovery)
+      : table_(std::move(table)), recovery_(std::move(recovery)) {}
+
+  std::shared_ptr<MaintenanceLock> TableLock() override { return table_; }
+  std::shared_ptr<MaintenanceLock> RecoveryLock() override { return recovery_; }
+
+ private:
+  std::shared_ptr<MemoryLock> table_;
+  std::shared_ptr<MemoryLock> recovery_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<LockFactory>> MakeMemoryLocks(std::shared_ptr<MemoryLockTable> table,
+                                                     std::string lock_id, LockOptions options) {
+  if (lock_id.empty()) return Error(Code::kInvalidArgument, "a lock needs an id");
+  if (options.lease <= Milliseconds(0)) {
+    return Error(Code::kInvalidArgument, "the lease of a lock must be longer than nothing");
+  }
+  const auto client = std::make_shared<Client>(std::move(lock_id), std::move(options));
+  return std::make_shared<MemoryLockFactory>(
+      std::make_shared<MemoryLock>(LockKind::kTable, table, client),
+      std::make_shared<MemoryLock>(LockKind::kRecovery, table, client));
+}
+
+}  // namespace icewright
