@@ -1,5 +1,7 @@
 #include "base/clock.h"
 
+#include <ctime>
+
 namespace icewright {
 namespace {
 
@@ -7,6 +9,13 @@ class SystemClock final : public Clock {
  public:
   TimePoint Now() override {
     return std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
+  }
+
+  Milliseconds Steady() override {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return std::chrono::floor<Milliseconds>(std::chrono::seconds(now.tv_sec) +
+                                            std::chrono::nanoseconds(now.tv_nsec));
   }
 
   void SleepFor(Milliseconds duration, std::stop_token stop) override {

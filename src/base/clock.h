@@ -24,6 +24,9 @@ class Clock {
   virtual ~Clock() = default;
   virtual TimePoint Now() = 0;
 
+  /// Time since some start: never set back, and it counts while the machine sleeps. For leases.
+  virtual Milliseconds Steady() { return Now().time_since_epoch(); }
+
   /// Waits; returns early when the token is stopped.
   virtual void SleepFor(Milliseconds duration, std::stop_token stop) = 0;
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "catalog/catalog.h"
-#include "database/sql_store.h"
 #include "codec/json.h"
+#include "database/sql_store.h"
 #include "io/local_file_io.h"
 #include "testing/fixtures.h"
 #include "testing/matchers.h"

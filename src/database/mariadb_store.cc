@@ -2,6 +2,7 @@
 #include <mysql.h>
 #include <mysqld_error.h>
 
+#include <algorithm>
 #include <charconv>
 #include <deque>
 #include <functional>
@@ -100,7 +101,11 @@ Result<std::vector<SqlRow>> FetchRows(MYSQL_STMT* statement, const std::function
 
 class MariaDbStore final : public SqlStore {
  public:
-  explicit MariaDbStore(SqlUrl url) : url_(std::move(url)) {}
+  MariaDbStore(SqlUrl url, DriverOptions options)
+      : url_(std::move(url)), options_(std::move(options)) {}
+
+  SqlDialect dialect() const override { return SqlDialect::kMariaDb; }
+  std::string Display() const override { return url_.Display(); }
 
   Result<std::vector<SqlRow>> Query(std::string_view sql,
                                     std::span<const SqlValue> values) override {
@@ -141,14 +146,27 @@ class MariaDbStore final : public SqlStore {
     std::int64_t matched = 0;
   };
 
-  bool WantsTls() const {
-    for (const auto& [key, value] : url_.options) {
-      const std::string option = ToLower(key);
-      const std::string wish = ToLower(value);
-      if ((option == "usessl" || option == "requiressl") && wish == "true") return true;
-      if (option == "sslmode" && wish != "disabled" && wish != "disable") return true;
+  void SetOptions(MYSQL* connection) const {
+    const auto seconds = [](Milliseconds span) {
+      return static_cast<unsigned>(
+          std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(span).count()));
+    };
+    const unsigned connect = seconds(options_.connect_timeout);
+    mysql_options(connection, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
+    if (options_.answer_timeout > Milliseconds(0)) {
+      const unsigned answer = seconds(options_.answer_timeout);
+      mysql_options(connection, MYSQL_OPT_READ_TIMEOUT, &answer);
+      mysql_options(connection, MYSQL_OPT_WRITE_TIMEOUT, &answer);
     }
-    return false;
+    mysql_options(connection, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    if (options_.tls == SqlTls::kDriverDefault || options_.tls == SqlTls::kOff) return;
+    const my_bool yes = 1;
+    mysql_options(connection, MYSQL_OPT_SSL_ENFORCE, &yes);
+    if (!options_.ca_file.empty()) {
+      mysql_options(connection, MYSQL_OPT_SSL_CA, options_.ca_file.c_str());
+    }
+    const my_bool verify = options_.tls == SqlTls::kOn ? 0 : 1;
+    mysql_options(connection, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
   }
 
   Status ConnectLocked() {
@@ -162,11 +180,7 @@ class MariaDbStore final : public SqlStore {
     }
     Connection fresh(mysql_init(nullptr));
     if (fresh == nullptr) return Error(Code::kExhausted, "no memory for a connection");
-    const unsigned timeout = kSqlConnectTimeoutSeconds;
-    mysql_options(fresh.get(), MYSQL_OPT_CONNECT_TIMEOUT, &timeout);
-    mysql_options(fresh.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
-    const my_bool tls = WantsTls() ? 1 : 0;
-    if (tls != 0) mysql_options(fresh.get(), MYSQL_OPT_SSL_ENFORCE, &tls);
+    SetOptions(fresh.get());
     // As JDBC: an UPDATE counts the rows that match, not those that change.
     if (mysql_real_connect(fresh.get(), url_.host.empty() ? "127.0.0.1" : url_.host.c_str(),
                            url_.user.c_str(), url_.password.c_str(), url_.database.c_str(), port,
@@ -225,12 +239,14 @@ class MariaDbStore final : public SqlStore {
   std::mutex mutex_;
   Connection connection_;  // guarded by mutex_
   const SqlUrl url_;
+  const DriverOptions options_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<SqlStore>> OpenMariaDbStore(const SqlUrl& url) {
-  auto store = std::make_shared<MariaDbStore>(url);
+Result<std::shared_ptr<SqlStore>> OpenMariaDbStore(const SqlUrl& url,
+                                                   const DriverOptions& options) {
+  auto store = std::make_shared<MariaDbStore>(url, options);
   IW_TRY(store->Connect());
   return store;
 }

@@ -1,5 +1,7 @@
 #include <libpq-fe.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <mutex>
@@ -20,9 +22,21 @@ struct ClearAnswer {
 };
 using Answer = std::unique_ptr<PGresult, ClearAnswer>;
 
-// What of a JDBC URL means the same to libpq.
-constexpr const char* kOptions[] = {"sslmode", "sslrootcert",      "sslcert",
-                                    "sslkey",  "application_name", "options"};
+const char* SslMode(SqlTls tls) {
+  switch (tls) {
+    case SqlTls::kDriverDefault:
+      return "prefer";
+    case SqlTls::kOff:
+      return "disable";
+    case SqlTls::kOn:
+      return "require";
+    case SqlTls::kVerifyCa:
+      return "verify-ca";
+    case SqlTls::kVerifyFull:
+      break;
+  }
+  return "verify-full";
+}
 
 // libpq's messages end in a line feed.
 std::string Trimmed(const char* message) {
@@ -55,7 +69,11 @@ Code CodeOf(std::string_view state) {
 
 class PostgresStore final : public SqlStore {
  public:
-  explicit PostgresStore(SqlUrl url) : url_(std::move(url)) {}
+  PostgresStore(SqlUrl url, DriverOptions options)
+      : url_(std::move(url)), options_(std::move(options)) {}
+
+  SqlDialect dialect() const override { return SqlDialect::kPostgres; }
+  std::string Display() const override { return url_.Display(); }
 
   Result<std::vector<SqlRow>> Query(std::string_view sql,
                                     std::span<const SqlValue> values) override {
@@ -111,7 +129,8 @@ class PostgresStore final : public SqlStore {
  private:
   Status ConnectLocked() {
     if (connection_ != nullptr && PQstatus(connection_.get()) == CONNECTION_OK) return {};
-    const std::string timeout = std::to_string(kSqlConnectTimeoutSeconds);
+    const std::string timeout = std::to_string(std::max<std::int64_t>(
+        1, std::chrono::ceil<std::chrono::seconds>(options_.connect_timeout).count()));
     std::vector<const char*> keys;
     std::vector<const char*> values;
     const auto add = [&](const char* key, const std::string& value) {
@@ -125,9 +144,13 @@ class PostgresStore final : public SqlStore {
     add("user", url_.user);
     add("password", url_.password);
     add("connect_timeout", timeout);
-    for (const char* key : kOptions) {
-      if (const auto it = url_.options.find(key); it != url_.options.end()) add(key, it->second);
-    }
+    const std::string ssl_mode = SslMode(options_.tls);
+    add("sslmode", ssl_mode);
+    add("sslrootcert", options_.ca_file);
+    add("sslcert", options_.certificate_file);
+    add("sslkey", options_.key_file);
+    add("sslpassword", options_.key_password);
+    for (const auto& [key, value] : options_.libpq) add(key.c_str(), value);
     keys.push_back("client_encoding");
     values.push_back("UTF8");
     keys.push_back(nullptr);
@@ -154,14 +177,15 @@ class PostgresStore final : public SqlStore {
     for (const SqlValue& value : values) raw.push_back(value ? value->c_str() : nullptr);
     for (int attempt = 1;; ++attempt) {
       IW_TRY(ConnectLocked());
-      Answer answer(PQexecParams(connection_.get(), text.c_str(), static_cast<int>(raw.size()),
-                                 nullptr, raw.data(), nullptr, nullptr, 0));
+      Answer answer = SendOnce(text, raw);
       const ExecStatusType status = PQresultStatus(answer.get());
       if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return answer;
       const std::string message =
           url_.Display() + ": " + Trimmed(PQerrorMessage(connection_.get()));
       if (answer == nullptr || PQstatus(connection_.get()) != CONNECTION_OK) {
-        return Error(Code::kCommitUnknown, message);
+        connection_.reset();  // an answer that comes too late must not be taken for the next one
+        return Error(Code::kCommitUnknown,
+                     message.ends_with(": ") ? url_.Display() + ": no answer in time" : message);
       }
       const char* field = PQresultErrorField(answer.get(), PG_DIAG_SQLSTATE);
       const std::string_view state = field == nullptr ? "" : field;
@@ -169,15 +193,47 @@ class PostgresStore final : public SqlStore {
     }
   }
 
+  // Null: the connection broke, or no answer came in time.
+  Answer SendOnce(const std::string& text, const std::vector<const char*>& values) {
+    PGconn* const connection = connection_.get();
+    const int count = static_cast<int>(values.size());
+    if (options_.answer_timeout <= Milliseconds(0)) {
+      return Answer(PQexecParams(connection, text.c_str(), count, nullptr, values.data(), nullptr,
+                                 nullptr, 0));
+    }
+    if (PQsendQueryParams(connection, text.c_str(), count, nullptr, values.data(), nullptr, nullptr,
+                          0) != 1) {
+      return nullptr;
+    }
+    Clock& clock = Clock::System();
+    const Milliseconds end = clock.Steady() + options_.answer_timeout;
+    Answer answer;
+    for (;;) {
+      while (PQisBusy(connection) == 1) {
+        pollfd readable{.fd = PQsocket(connection), .events = POLLIN, .revents = 0};
+        const Milliseconds left = end - clock.Steady();
+        if (left <= Milliseconds(0) || ::poll(&readable, 1, static_cast<int>(left.count())) == 0) {
+          return nullptr;
+        }
+        if (PQconsumeInput(connection) != 1) return nullptr;
+      }
+      Answer next(PQgetResult(connection));
+      if (next == nullptr) return answer;
+      answer = std::move(next);
+    }
+  }
+
   std::mutex mutex_;
   Connection connection_;  // guarded by mutex_
   const SqlUrl url_;
+  const DriverOptions options_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<SqlStore>> OpenPostgresStore(const SqlUrl& url) {
-  auto store = std::make_shared<PostgresStore>(url);
+Result<std::shared_ptr<SqlStore>> OpenPostgresStore(const SqlUrl& url,
+                                                    const DriverOptions& options) {
+  auto store = std::make_shared<PostgresStore>(url, options);
   IW_TRY(store->Connect());
   return store;
 }

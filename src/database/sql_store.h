@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "database/driver_options.h"
 #include "database/sql_url.h"
 
 namespace icewright {
@@ -28,6 +29,11 @@ class SqlStore {
  public:
   virtual ~SqlStore() = default;
 
+  virtual SqlDialect dialect() const = 0;
+
+  /// For messages: "PostgreSQL db3:5432/prod".
+  virtual std::string Display() const = 0;
+
   virtual Result<std::vector<SqlRow>> Query(std::string_view sql,
                                             std::span<const SqlValue> values) = 0;
 
@@ -39,18 +45,26 @@ class SqlStore {
   virtual Result<std::vector<std::string>> ColumnsOf(std::string_view table) = 0;
 };
 
-/// Connects. Errors: kUnavailable, kDenied, kNotFound, kUnsupported. No message holds a password.
-Result<std::shared_ptr<SqlStore>> OpenSqlStore(const SqlUrl& url);
+struct SqlOpenOptions {
+  UnknownOption unknown = UnknownOption::kIgnore;
+
+  /// A server that does not answer a statement for so long is away. 0: waits for ever, unless the
+  /// URL says otherwise.
+  Milliseconds answer_timeout{0};
+};
+
+/// Connects. Errors: kUnavailable, kDenied, kNotFound, kUnsupported; kInvalidArgument for options
+/// (see TranslateOptions). No message holds a password.
+Result<std::shared_ptr<SqlStore>> OpenSqlStore(const SqlUrl& url,
+                                               const SqlOpenOptions& options = {});
 
 /// One per driver; OpenSqlStore picks.
-Result<std::shared_ptr<SqlStore>> OpenSqliteStore(const SqlUrl& url);
-Result<std::shared_ptr<SqlStore>> OpenPostgresStore(const SqlUrl& url);
-Result<std::shared_ptr<SqlStore>> OpenMariaDbStore(const SqlUrl& url);
+Result<std::shared_ptr<SqlStore>> OpenSqliteStore(const SqlUrl& url, const DriverOptions& options);
+Result<std::shared_ptr<SqlStore>> OpenPostgresStore(const SqlUrl& url,
+                                                    const DriverOptions& options);
+Result<std::shared_ptr<SqlStore>> OpenMariaDbStore(const SqlUrl& url, const DriverOptions& options);
 
 /// How often a statement that was rolled back as a whole (deadlock, serialization) is sent.
 inline constexpr int kSqlAttempts = 4;
-
-/// A server that does not answer within this time is away.
-inline constexpr int kSqlConnectTimeoutSeconds = 10;
 
 }  // namespace icewright

@@ -55,8 +55,10 @@ void ReadOptions(std::string_view query, SqlUrl& url) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
     const auto equals = pair.find('=');
-    if (equals == std::string_view::npos) continue;
-    url.options[PercentDecoded(pair.substr(0, equals))] = PercentDecoded(pair.substr(equals + 1));
+    if (pair.empty()) continue;
+    const std::string_view value =
+        equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
+    url.options[PercentDecoded(pair.substr(0, equals))] = PercentDecoded(value);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -47,6 +48,9 @@ class SqliteStore final : public SqlStore {
  public:
   SqliteStore(Database database, std::string display)
       : database_(std::move(database)), display_(std::move(display)) {}
+
+  SqlDialect dialect() const override { return SqlDialect::kSqlite; }
+  std::string Display() const override { return display_; }
 
   Result<std::vector<SqlRow>> Query(std::string_view sql,
                                     std::span<const SqlValue> values) override {
@@ -120,7 +124,7 @@ class SqliteStore final : public SqlStore {
 
 }  // namespace
 
-Result<std::shared_ptr<SqlStore>> OpenSqliteStore(const SqlUrl& url) {
+Result<std::shared_ptr<SqlStore>> OpenSqliteStore(const SqlUrl& url, const DriverOptions& options) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
   if (url.file.starts_with("file:")) flags |= SQLITE_OPEN_URI;
   sqlite3* raw = nullptr;
@@ -129,7 +133,8 @@ Result<std::shared_ptr<SqlStore>> OpenSqliteStore(const SqlUrl& url) {
   if (opened != SQLITE_OK) {
     return Error(CodeOf(opened), "cannot open " + url.Display() + ": " + sqlite3_errstr(opened));
   }
-  sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+  const auto wanted = static_cast<int>(options.answer_timeout.count());
+  sqlite3_busy_timeout(raw, wanted > 0 ? std::min(wanted, kBusyTimeoutMs) : kBusyTimeoutMs);
   return std::make_shared<SqliteStore>(std::move(database), url.Display());
 }
 

@@ -3,13 +3,15 @@
 #include <map>
 #include <utility>
 
+#include "lock/lease_watch.h"
+
 namespace icewright {
 
 struct MemoryLockTable::Row {
   std::string instance;
   std::string owner;
   TimePoint since;
-  TimePoint lease_until;
+  std::optional<Milliseconds> lease_end;  // by the steady clock
 };
 
 struct MemoryLockTable::Rows {
@@ -45,11 +47,11 @@ class MemoryLock final : public MaintenanceLock {
   Result<bool> TryAcquire() override {
     auto& [mutex, rows] = *table_->rows_;
     const std::scoped_lock lock(mutex);
-    const TimePoint now = client_->options.clock->Now();
+    const Milliseconds now = client_->options.clock->Steady();
     const auto is_free = [&](const std::pair<LockKind, std::string>& key) {
       const auto row = rows.find(key);
       if (row == rows.end()) return true;
-      if (row->second.lease_until > now) return false;
+      if (!row->second.lease_end || *row->second.lease_end > now) return false;
       client_->options.log->Warning("lock " + client_->lock_id + ": freed, the lease of " +
                                     row->second.owner + " is over");
       rows.erase(row);
@@ -63,7 +65,7 @@ class MemoryLock final : public MaintenanceLock {
     }
     if (!is_free(Key())) return false;
     mine() = client_->NewInstance();
-    rows[Key()] = {mine(), client_->options.owner, now, now + client_->options.lease};
+    rows[Key()] = {mine(), client_->options.owner, client_->options.clock->Now(), LeaseEnd()};
     return true;
   }
 
@@ -81,7 +83,7 @@ class MemoryLock final : public MaintenanceLock {
       mine().clear();
       return Error(Code::kLockLost, "lock " + client_->lock_id + " is no longer ours");
     }
-    row->second.lease_until = client_->options.clock->Now() + client_->options.lease;
+    row->second.lease_end = LeaseEnd();
     return {};
   }
 
@@ -112,17 +114,28 @@ class MemoryLock final : public MaintenanceLock {
     return kind_ == LockKind::kTable ? client_->table_instance : client_->recovery_instance;
   }
 
+  std::optional<Milliseconds> LeaseEnd() const {
+    if (client_->options.lease <= Milliseconds(0)) return std::nullopt;
+    return client_->options.clock->Steady() + client_->options.lease;
+  }
+
   LockState StateLocked() const {
     const auto& rows = table_->rows_->rows;
-    const auto row = rows.find(Key());
-    if (row == rows.end()) return {};
-    return {.held = true,
-            .ours = row->second.instance == mine(),
-            .instance = row->second.instance,
-            .owner = row->second.owner,
-            .since = row->second.since,
-            .lease_until = row->second.lease_until,
-            .lease_over = row->second.lease_until <= client_->options.clock->Now()};
+    const auto found = rows.find(Key());
+    if (found == rows.end()) return {};
+    const MemoryLockTable::Row& row = found->second;
+    LockState state{.held = true,
+                    .ours = row.instance == mine(),
+                    .instance = row.instance,
+                    .owner = row.owner,
+                    .since = row.since,
+                    .lease_until = {}};
+    if (row.lease_end) {
+      const Milliseconds left = *row.lease_end - client_->options.clock->Steady();
+      state.lease_until = client_->options.clock->Now() + left;
+      state.lease_over = left <= Milliseconds(0);
+    }
+    return state;
   }
 
   const LockKind kind_;
@@ -149,10 +162,7 @@ class MemoryLockFactory final : public LockFactory {
 
 Result<std::shared_ptr<LockFactory>> MakeMemoryLocks(std::shared_ptr<MemoryLockTable> table,
                                                      std::string lock_id, LockOptions options) {
-  if (lock_id.empty()) return Error(Code::kInvalidArgument, "a lock needs an id");
-  if (options.lease <= Milliseconds(0)) {
-    return Error(Code::kInvalidArgument, "the lease of a lock must be longer than nothing");
-  }
+  IW_TRY(CheckLockOptions(lock_id, options));
   const auto client = std::make_shared<Client>(std::move(lock_id), std::move(options));
   return std::make_shared<MemoryLockFactory>(
       std::make_shared<MemoryLock>(LockKind::kTable, table, client),

@@ -29,7 +29,7 @@ class MemoryLockTable {
   std::unique_ptr<Rows> rows_;
 };
 
-/// Errors: kInvalidArgument for a lock id that is empty or a lease that is not positive.
+/// Errors: kInvalidArgument for a lock id that is empty or a lease that is negative.
 Result<std::shared_ptr<LockFactory>> MakeMemoryLocks(std::shared_ptr<MemoryLockTable> table,
                                                      std::string lock_id, LockOptions options);
 
