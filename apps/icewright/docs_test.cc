@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "maintain/convert_equality_deletes_options.h"
 #include "maintain/expire_snapshots_options.h"
 #include "maintain/rewrite_data_files_options.h"
 #include "testing/paths.h"
@@ -38,6 +39,8 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
             OptionTable(RewriteDataFilesFields()));
   EXPECT_EQ(TableIn("expire-snapshots.md", "expire-snapshots"),
             OptionTable(ExpireSnapshotsFields()));
+  EXPECT_EQ(TableIn("convert-equality-deletes.md", "convert-equality-deletes"),
+            OptionTable(ConvertEqualityDeletesFields()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "config/units.h"
 #include "icewright/command.h"
 #include "icewright/progress_line.h"
+#include "maintain/convert_equality_deletes.h"
 #include "maintain/expire_snapshots.h"
 #include "maintain/rewrite_data_files.h"
 
@@ -139,6 +140,9 @@ void AddTaskCommands(Commands& commands) {
       "Compact small data files and apply deletes", RewriteDataFilesFields()));
   commands.push_back(std::make_unique<TaskCommand<ExpireSnapshots, ExpireSnapshotsOptions>>(
       "Expire old snapshots and delete the files that only they need", ExpireSnapshotsFields()));
+  commands.push_back(
+      std::make_unique<TaskCommand<ConvertEqualityDeletes, ConvertEqualityDeletesOptions>>(
+          "Turn equality deletes into deletion vectors", ConvertEqualityDeletesFields()));
 }
 
 }  // namespace icewright::cli

@@ -205,6 +205,46 @@ Result<std::vector<FileConflict>> FindRemovedReferences(const CommitScope& scope
   return conflicts;
 }
 
+Result<std::vector<FileConflict>> FindOlderData(const CommitScope& scope,
+                                                const std::vector<const Snapshot*>& history,
+                                                const SnapshotUpdate& update) {
+  std::vector<FileConflict> conflicts;
+  if (!update.fail_on_data_below) return conflicts;
+  const SequenceNumber bound = *update.fail_on_data_below;
+  for (const Snapshot* snapshot : history) {
+    IW_ASSIGN(const auto manifests, ReadManifests(scope.run, scope.io, scope.metadata, *snapshot));
+    for (const ManifestFile& manifest : manifests) {
+      if (manifest.content != ManifestContent::kData ||
+          manifest.added_snapshot_id != snapshot->id || manifest.min_sequence_number >= bound) {
+        continue;
+      }
+      IW_TRY(scope.run.Check());
+      IW_TRY(ForEachEntry(
+          scope, manifest, {.metrics = false, .live_only = true},
+          [&](const ManifestEntry& entry) -> Status {
+            const SequenceNumber sequence = entry.sequence_number.value_or(bound);
+            if (entry.status != EntryStatus::kAdded || sequence >= bound) return {};
+            conflicts.push_back(
+                {.data_file = entry.file.file_path,
+                 .reason = fmt::format("it was added by snapshot {} with the sequence number {}",
+                                       Raw(snapshot->id), Raw(sequence))});
+            return {};
+          }));
+    }
+  }
+  return conflicts;
+}
+
+Status CheckExclusive(const std::vector<const Snapshot*>& history, const SnapshotUpdate& update) {
+  if (update.exclusive_property.empty()) return {};
+  for (const Snapshot* snapshot : history) {
+    if (FindKey(snapshot->summary, update.exclusive_property) == nullptr) continue;
+    return Error(Code::kConflict, fmt::format("snapshot {} came in between and has {}, too",
+                                              Raw(snapshot->id), update.exclusive_property));
+  }
+  return {};
+}
+
 Result<std::vector<FileConflict>> FindSecondDvs(const CommitScope& scope,
                                                 const std::vector<ManifestFile>& manifests,
                                                 const SnapshotUpdate& update,

@@ -50,6 +50,16 @@ Result<std::vector<FileConflict>> FindRemovedReferences(const CommitScope& scope
                                                         const std::vector<const Snapshot*>& history,
                                                         const SnapshotUpdate& update);
 
+/// Data files that a snapshot of `history` added with a data sequence number below
+/// update.fail_on_data_below; nothing if that is unset. Cost: reads the data manifests that
+/// `history` added and that may hold such files.
+Result<std::vector<FileConflict>> FindOlderData(const CommitScope& scope,
+                                                const std::vector<const Snapshot*>& history,
+                                                const SnapshotUpdate& update);
+
+/// Errors: kConflict if a snapshot of `history` carries update.exclusive_property.
+Status CheckExclusive(const std::vector<const Snapshot*>& history, const SnapshotUpdate& update);
+
 /// Data files for which the update adds a DV while another one stays live: `leaves` says which
 /// deletes go. Cost: reads the delete manifests of these partitions; nothing without DVs.
 Result<std::vector<FileConflict>> FindSecondDvs(const CommitScope& scope,

@@ -84,12 +84,15 @@ Result<SnapshotProducer::Attempt> SnapshotProducer::Begin(RunContext& run,
 
 Status SnapshotProducer::Validate(const Attempt& attempt,
                                   std::vector<FileConflict>& conflicts) const {
+  IW_TRY(CheckExclusive(attempt.history, update_));
   if (update_.validate_from && update_.fail_on_new_deletes) {
     IW_ASSIGN(conflicts,
               FindNewDeletes(attempt.scope, attempt.history, attempt.delete_manifests, update_));
   }
   IW_ASSIGN(auto removed, FindRemovedReferences(attempt.scope, attempt.history, update_));
   std::ranges::move(removed, std::back_inserter(conflicts));
+  IW_ASSIGN(auto older, FindOlderData(attempt.scope, attempt.history, update_));
+  std::ranges::move(older, std::back_inserter(conflicts));
   IW_ASSIGN(auto second, FindSecondDvs(attempt.scope, attempt.delete_manifests, update_,
                                        [this](const ManifestEntry& entry) {
                                          return IsRemovedDelete(entry.file);

@@ -35,12 +35,17 @@ std::vector<TableRequirement> RequirementsOf(const TableMetadata& base, const st
   return requirements;
 }
 
-std::vector<TableUpdate> UpdatesOf(const TableMetadata& base, const std::string& branch,
+std::vector<TableUpdate> UpdatesOf(const TableMetadata& base, const SnapshotUpdate& update,
                                    const Snapshot& snapshot) {
   SnapshotRef ref;  // a new branch; an existing one keeps its retention
-  if (const auto found = base.refs.find(branch); found != base.refs.end()) ref = found->second;
+  if (const auto found = base.refs.find(update.branch); found != base.refs.end()) {
+    ref = found->second;
+  }
   ref.snapshot_id = snapshot.id;
-  return {AddSnapshot{snapshot}, SetSnapshotRef{.name = branch, .ref = ref}};
+  std::vector<TableUpdate> updates = {AddSnapshot{snapshot},
+                                      SetSnapshotRef{.name = update.branch, .ref = ref}};
+  if (!update.table_properties.empty()) updates.push_back(SetProperties{update.table_properties});
+  return updates;
 }
 
 /// Codes that a catalog answers with before it has sent anything that could land.
@@ -100,7 +105,7 @@ class Committer {
     produced_ = std::move(produced).value();
     if (Status allowed = run_.CheckMayWrite(); !allowed) return {Next::kGiveUp, allowed.error()};
     const auto requirements = RequirementsOf(table_.metadata(), update_.branch);
-    const auto updates = UpdatesOf(table_.metadata(), update_.branch, produced_.snapshot);
+    const auto updates = UpdatesOf(table_.metadata(), update_, produced_.snapshot);
     const Status swapped = table_.Commit(run_, requirements, updates);
     if (swapped) return {};
     return AfterFailedSwap(swapped.error());

@@ -48,9 +48,17 @@ struct SnapshotUpdate {
   bool fail_on_new_deletes = false;
   /// Equality deletes do not count, since the added files keep the old sequence number.
   bool ignore_new_equality_deletes = false;
+  /// With validate_from: conflict if a snapshot in between added a data file with a smaller data
+  /// sequence number, as compaction does: equality deletes below it would have to reach that file.
+  std::optional<SequenceNumber> fail_on_data_below = {};
+  /// With validate_from: conflict if a snapshot in between has this key in its summary. Two runs
+  /// that both set it exclude each other. Empty: none.
+  std::string exclusive_property = {};
 
   /// Extra keys of the snapshot summary.
   Summary properties = {};
+  /// Table properties that change in the same step.
+  Properties table_properties = {};
 };
 
 /// A data file of the update that a concurrent commit touched.

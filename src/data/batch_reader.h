@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "base/run_context.h"
+#include "data/key_share.h"
 #include "io/file_io.h"
 #include "scan/file_task.h"
 #include "table/metadata.h"
@@ -47,9 +48,10 @@ Result<std::shared_ptr<const ReadPlan>> MakeReadPlan(std::shared_ptr<const Table
 /// equality key sets. Thread-safe. Takes from the run's memory budget; the run must outlive it.
 /// Tasks that share a cache come from one plan of one snapshot: of two deletes that reach the same
 /// rows the newer one answers for both.
+/// `share`: keys of equality deletes that are not in it are left out.
 class DeleteCache;
 std::shared_ptr<DeleteCache> MakeDeleteCache(std::shared_ptr<const ReadPlan> plan,
-                                             std::shared_ptr<FileIO> io);
+                                             std::shared_ptr<FileIO> io, KeyShare share = {});
 
 struct ReadCounts {
   std::int64_t rows_read = 0;     ///< rows the file holds, as far as it was read

@@ -95,14 +95,14 @@ Result<std::shared_ptr<EqualityGroup>> DeleteCache::GroupOf(RunContext& run,
   if (const auto found = groups_.find(key); found != groups_.end()) return found->second;
   auto columns = KeyColumns::Make(*plan_->metadata, task.file.equality_ids);
   if (!columns) return columns.error().Within("read " + task.file.file_path.text());
-  auto group = std::make_shared<EqualityGroup>(std::move(*columns), run.memory());
+  auto group = std::make_shared<EqualityGroup>(std::move(*columns), share_, run.memory());
   groups_.emplace(std::move(key), group);
   return group;
 }
 
 std::shared_ptr<DeleteCache> MakeDeleteCache(std::shared_ptr<const ReadPlan> plan,
-                                             std::shared_ptr<FileIO> io) {
-  return std::make_shared<DeleteCache>(std::move(plan), std::move(io));
+                                             std::shared_ptr<FileIO> io, KeyShare share) {
+  return std::make_shared<DeleteCache>(std::move(plan), std::move(io), share);
 }
 
 }  // namespace icewright

@@ -25,6 +25,7 @@
 #include "data/batch_reader.h"
 #include "data/key_columns.h"
 #include "data/key_set.h"
+#include "data/key_share.h"
 
 namespace icewright {
 
@@ -39,8 +40,9 @@ struct DeletedPositions {
 /// that deletes it, so one look-up answers for all files. Thread-safe.
 class EqualityGroup {
  public:
-  EqualityGroup(KeyColumns keys, MemoryBudget& budget)
-      : keys_(std::move(keys)), integers_(budget), bytes_(budget) {}
+  /// Keys outside `share` are not kept.
+  EqualityGroup(KeyColumns keys, KeyShare share, MemoryBudget& budget)
+      : keys_(std::move(keys)), share_(share), integers_(budget), bytes_(budget) {}
 
   const KeyColumns& keys() const { return keys_; }
 
@@ -56,6 +58,7 @@ class EqualityGroup {
   Status Add(const KeyRows& rows, std::int64_t count, SequenceNumber sequence_number);
 
   const KeyColumns keys_;
+  const KeyShare share_;
   std::mutex load_mutex_;
   std::unordered_set<std::string> loaded_;  // guarded by load_mutex_
   mutable std::shared_mutex mutex_;         // guards the keys
@@ -72,8 +75,8 @@ struct TaskDeletes {
 
 class DeleteCache {
  public:
-  DeleteCache(std::shared_ptr<const ReadPlan> plan, std::shared_ptr<FileIO> io)
-      : plan_(std::move(plan)), io_(std::move(io)) {}
+  DeleteCache(std::shared_ptr<const ReadPlan> plan, std::shared_ptr<FileIO> io, KeyShare share)
+      : plan_(std::move(plan)), io_(std::move(io)), share_(share) {}
 
   /// Reads what is missing. Tasks of one cache come from one plan, and the run outlives the cache.
   /// Errors: kCorrupt, kUnsupported, kExhausted, those of io; all name the delete file.
@@ -106,6 +109,7 @@ class DeleteCache {
 
   std::shared_ptr<const ReadPlan> plan_;
   std::shared_ptr<FileIO> io_;
+  const KeyShare share_;
   std::mutex mutex_;  // guards the maps, not what they point to
   std::unordered_map<std::string, std::shared_ptr<SharedFile>> shared_files_;
   std::unordered_map<GroupKey, std::shared_ptr<EqualityGroup>, GroupKeyHash> groups_;

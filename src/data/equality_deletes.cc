@@ -84,15 +84,18 @@ Status EqualityGroup::Load(RunContext& run, FileIO& io, const ReadPlan& plan,
 Status EqualityGroup::Add(const KeyRows& rows, std::int64_t count, SequenceNumber sequence_number) {
   const std::unique_lock lock(mutex_);
   if (!keys_.is_single_integer()) {
-    return ForEachKey(rows, count, bytes_, [&](std::int64_t, ByteView key, std::uint64_t hash) {
-      return bytes_.Add(key, hash, sequence_number);
-    });
+    return ForEachKey(rows, count, bytes_,
+                      [&](std::int64_t, ByteView key, std::uint64_t hash) -> Status {
+                        if (!share_.Holds(hash)) return {};
+                        return bytes_.Add(key, hash, sequence_number);
+                      });
   }
   for (std::int64_t row = 0; row < count; ++row) {
     if (row + kAhead < count) integers_.Prefetch(rows.Integer(row + kAhead));
     if (rows.IsNull(row)) {
+      // In every share: it costs nothing.
       null_deleted_by_ = std::max(null_deleted_by_.value_or(sequence_number), sequence_number);
-    } else {
+    } else if (share_.Holds(IntegerKeySet::Hash(rows.Integer(row)))) {
       IW_TRY(integers_.Add(rows.Integer(row), sequence_number));
     }
   }

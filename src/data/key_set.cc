@@ -27,9 +27,8 @@ Result<Reservation> ReserveSlots(MemoryBudget& budget, std::size_t slots) {
 
 }  // namespace
 
-std::size_t IntegerKeySet::Hash(std::int64_t key) {
-  return static_cast<std::size_t>(
-      Mix(static_cast<std::uint64_t>(key) ^ 0x9e3779b97f4a7c15ULL, 0xe7037ed1a0b428dbULL));
+std::uint64_t IntegerKeySet::Hash(std::int64_t key) {
+  return Mix(static_cast<std::uint64_t>(key) ^ 0x9e3779b97f4a7c15ULL, 0xe7037ed1a0b428dbULL);
 }
 
 std::size_t IntegerKeySet::Find(std::int64_t key) const {

@@ -20,6 +20,8 @@ class IntegerKeySet {
  public:
   explicit IntegerKeySet(MemoryBudget& budget) : budget_(budget) {}
 
+  static std::uint64_t Hash(std::int64_t key);
+
   /// Errors: kExhausted.
   Status Add(std::int64_t key, SequenceNumber sequence_number);
 
@@ -39,7 +41,6 @@ class IntegerKeySet {
     std::int64_t sequence_number;  // kFree: no key here
   };
   static constexpr std::int64_t kFree = -1;
-  static std::size_t Hash(std::int64_t key);
   std::size_t Find(std::int64_t key) const;
   Status Grow();
 

@@ -63,6 +63,20 @@ std::string PathContext(const std::string& location) {
   return path.substr(before == std::string::npos ? 0 : before + 1);
 }
 
+std::string ExtensionOf(FileFormat format) {
+  switch (format) {
+    case FileFormat::kAvro:
+      return "avro";
+    case FileFormat::kParquet:
+      return "parquet";
+    case FileFormat::kOrc:
+      return "orc";
+    case FileFormat::kPuffin:
+      return "puffin";
+  }
+  return {};
+}
+
 }  // namespace
 
 LocationProvider::LocationProvider(const TableMetadata& metadata)
@@ -95,10 +109,7 @@ Location LocationProvider::NewDataLocation(std::string_view partition_path,
 }
 
 FileNames::FileNames(std::string operation_id, FileFormat format)
-    : operation_id_(std::move(operation_id)),
-      extension_(format == FileFormat::kParquet ? "parquet"
-                 : format == FileFormat::kAvro  ? "avro"
-                                                : "orc") {}
+    : operation_id_(std::move(operation_id)), extension_(ExtensionOf(format)) {}
 
 std::string FileNames::Next(int partition_id, std::int64_t task_id) {
   const int count = count_.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -1,0 +1,42 @@
+#pragma once
+
+/// \file maintain/resolve_deletes.h
+/// Equality deletes of many data files resolved to positions, inside the memory limit.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "base/run_context.h"
+#include "data/dropped_rows.h"
+#include "io/file_io.h"
+#include "scan/file_task.h"
+#include "table/metadata.h"
+
+namespace icewright {
+
+struct ResolveOptions {
+  /// May an equality delete reach the rows of this sequence number? Asked with the data sequence
+  /// number of a file first: unset means "look at each row" and its last updated number, for which
+  /// there is always an answer. Not set: every row that a scan drops.
+  std::function<Result<std::optional<bool>>(SequenceNumber, bool is_row)> reaches = {};
+};
+
+/// All deleted rows of one data file, once its equality deletes are positions.
+struct ResolvedFile {
+  std::size_t task = 0;  ///< Index of its task.
+  DroppedRows rows;
+  std::int64_t resolved() const { return rows.positions.cardinality() - rows.by_position; }
+};
+
+/// Files of which equality deletes drop rows, in the order of tasks; the others are left out.
+/// Reads the key columns of all tasks, in parallel; as often as it takes to hold the keys in
+/// memory part by part. Errors: kExhausted if the positions alone do not fit; those of
+/// DroppedRowFinder and of `reaches`.
+Result<std::vector<ResolvedFile>> ResolveEqualityDeletes(
+    RunContext& run, std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
+    const std::vector<FileTask>& tasks, const ResolveOptions& options = {});
+
+}  // namespace icewright

@@ -1,0 +1,204 @@
+#include "maintain/staging_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+#include <utility>
+
+namespace icewright {
+namespace {
+
+/// From the head of a branch back through the snapshots that the table still has.
+struct Chain {
+  std::vector<const Snapshot*> snapshots = {};  // newest first
+  bool complete = true;                         // the oldest one has no parent
+
+  /// Unset: the chain is complete. Else the snapshot that is missing behind the oldest one.
+  std::optional<SnapshotId> missing() const {
+    return complete ? std::nullopt : snapshots.back()->parent_id;
+  }
+};
+
+Chain ChainOf(const TableMetadata& metadata, std::string_view branch) {
+  Chain chain;
+  const auto ref = metadata.refs.find(std::string(branch));
+  if (ref == metadata.refs.end()) return chain;
+  const SnapshotIndex index(metadata);
+  std::unordered_set<std::int64_t> seen;
+  const Snapshot* snapshot = index.Find(ref->second.snapshot_id);
+  while (snapshot != nullptr && seen.insert(Raw(snapshot->id)).second) {
+    chain.snapshots.push_back(snapshot);
+    snapshot = index.ParentOf(*snapshot);
+  }
+  chain.complete = chain.snapshots.empty() || !chain.snapshots.back()->parent_id;
+  return chain;
+}
+
+std::optional<SnapshotId> ParseId(std::string_view text) {
+  std::int64_t id = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return SnapshotId(id);
+}
+
+Result<std::optional<SnapshotId>> MarkerOf(const Chain& target) {
+  for (const Snapshot* snapshot : target.snapshots) {
+    const std::string* marker = FindKey(snapshot->summary, kConvertMarker);
+    if (marker == nullptr) continue;
+    const auto id = ParseId(*marker);
+    if (id) return id;
+    return Error(Code::kCorrupt, fmt::format("snapshot {}: '{}' in {} is no snapshot id",
+                                             Raw(snapshot->id), *marker, kConvertMarker));
+  }
+  return std::optional<SnapshotId>();
+}
+
+Error Refusal(std::string why) {
+  return Error(Code::kConflict,
+               fmt::format("{}. Find the last staging snapshot whose rows are on the target, and "
+                           "run with --resume-from SNAPSHOT; nothing was promoted",
+                           why));
+}
+
+class Search {
+ public:
+  Search(const TableMetadata& metadata, std::string_view staging, std::string_view target)
+      : staging_name_(staging),
+        target_name_(target),
+        staging_(ChainOf(metadata, staging)),
+        target_(ChainOf(metadata, target)) {
+    for (const Snapshot* snapshot : target_.snapshots) on_target_.insert(Raw(snapshot->id));
+    const auto record = metadata.properties.find(ConvertRecordProperty(target));
+    if (record != metadata.properties.end()) record_ = ParseId(record->second);
+  }
+
+  Result<std::vector<const Snapshot*>> Waiting(std::optional<SnapshotId> resume_from) const {
+    IW_ASSIGN(const std::optional<SnapshotId> marker, MarkerOf(target_));
+    if (resume_from) {
+      IW_TRY(CheckResume(*resume_from, marker));
+      return After(*resume_from);
+    }
+    IW_TRY(CheckRecord(marker));
+    if (!marker) return FromFork();
+    if (!IsStaged(*marker)) {
+      return Refusal(
+          fmt::format("snapshot {}, which branch '{}' got last, is not in the history "
+                      "of branch '{}'",
+                      Raw(*marker), target_name_, staging_name_));
+    }
+    return After(*marker);
+  }
+
+ private:
+  bool IsStaged(SnapshotId id) const {
+    return PlaceOf(id) < staging_.snapshots.size() || staging_.missing() == id;
+  }
+
+  /// 0 is the head; the number of snapshots if it is not there.
+  std::size_t PlaceOf(SnapshotId id) const {
+    const auto at = std::ranges::find(staging_.snapshots, id, &Snapshot::id);
+    return static_cast<std::size_t>(at - staging_.snapshots.begin());
+  }
+
+  Status CheckResume(SnapshotId from, std::optional<SnapshotId> marker) const {
+    if (!IsStaged(from)) {
+      return Error(Code::kInvalidArgument,
+                   fmt::format("resume-from: snapshot {} is not in the history of branch '{}'",
+                               Raw(from), staging_name_));
+    }
+    if (marker && IsStaged(*marker) && PlaceOf(from) > PlaceOf(*marker)) {
+      return Error(Code::kInvalidArgument,
+                   fmt::format("resume-from: branch '{}' shows that the later snapshot {} was "
+                               "promoted; run without --resume-from",
+                               target_name_, Raw(*marker)));
+    }
+    return {};
+  }
+
+  /// The property must not know more than the history does: then the history lost something.
+  Status CheckRecord(std::optional<SnapshotId> marker) const {
+    if (!record_ || record_ == marker) return {};
+    if (!marker) {
+      return Refusal(
+          fmt::format("snapshot {} was promoted to branch '{}', whose history does not "
+                      "show it any more: it has expired or was rolled back",
+                      Raw(*record_), target_name_));
+    }
+    if (PlaceOf(*record_) < PlaceOf(*marker)) {
+      return Refusal(
+          fmt::format("branch '{}' was rolled back: snapshot {} had been promoted, its "
+                      "history ends with {}",
+                      target_name_, Raw(*record_), Raw(*marker)));
+    }
+    return {};
+  }
+
+  std::vector<const Snapshot*> After(SnapshotId last) const { return Newest(PlaceOf(last)); }
+
+  /// The first run: everything since the staging branch left the target.
+  Result<std::vector<const Snapshot*>> FromFork() const {
+    const bool meets = std::ranges::any_of(staging_.snapshots, [&](const Snapshot* snapshot) {
+      return on_target_.contains(Raw(snapshot->id));
+    });
+    if (!meets && !(staging_.complete && target_.complete)) {
+      return Refusal(
+          fmt::format("the history of branch '{}' is cut off by expiry before it meets "
+                      "that of branch '{}'",
+                      staging_.complete ? target_name_ : staging_name_,
+                      staging_.complete ? staging_name_ : target_name_));
+    }
+    return Newest(staging_.snapshots.size());
+  }
+
+  /// The first `count` of the chain, at most up to the fork, turned round.
+  std::vector<const Snapshot*> Newest(std::size_t count) const {
+    std::vector<const Snapshot*> waiting;
+    for (std::size_t i = 0; i < count && i < staging_.snapshots.size(); ++i) {
+      const Snapshot* snapshot = staging_.snapshots[i];
+      if (on_target_.contains(Raw(snapshot->id))) break;
+      if (FindKey(snapshot->summary, kConvertMarker) == nullptr) waiting.push_back(snapshot);
+    }
+    std::ranges::reverse(waiting);
+    return waiting;
+  }
+
+  std::string_view staging_name_;
+  std::string_view target_name_;
+  Chain staging_;
+  Chain target_;
+  std::unordered_set<std::int64_t> on_target_;
+  std::optional<SnapshotId> record_;
+};
+
+}  // namespace
+
+std::string ConvertRecordProperty(std::string_view target) {
+  return fmt::format("icewright.equality-convert.{}.last-staging-snapshot", target);
+}
+
+Result<std::vector<const Snapshot*>> FindWaitingSnapshots(const TableMetadata& metadata,
+                                                          std::string_view staging,
+                                                          std::string_view target,
+                                                          std::optional<SnapshotId> resume_from) {
+  return Search(metadata, staging, target).Waiting(resume_from);
+}
+
+CommitsSince FindCommitsSince(const TableMetadata& metadata, std::string_view target,
+                              SequenceNumber after) {
+  CommitsSince out;
+  const Chain chain = ChainOf(metadata, target);
+  for (const Snapshot* snapshot : chain.snapshots) {
+    if (snapshot->sequence_number <= after) return out;
+    if (FindKey(snapshot->summary, kConvertMarker) != nullptr) {
+      out.conversions.insert(out.conversions.begin(), snapshot->sequence_number);
+    }
+  }
+  if (!chain.complete) {
+    out.unknown_up_to = SequenceNumber(Raw(chain.snapshots.back()->sequence_number) - 1);
+  }
+  return out;
+}
+
+}  // namespace icewright
