@@ -164,9 +164,11 @@ TEST(CommitAppendTest, AMissingBranchStartsAtMain) {
   const Snapshot audit = table.Head("audit");
   EXPECT_EQ(audit.parent_id, main_head);
   EXPECT_THAT(table.Live("audit"), UnorderedElementsAre(Pair("f1", 1), Pair("b1", 2)));
-  EXPECT_EQ(table.Key(audit, "total-data-files"), "1") << "totals of a new branch start at 0";
+  EXPECT_EQ(table.Key(audit, "total-data-files"), "2") << "totals say what the snapshot holds";
+  EXPECT_EQ(table.Key(audit, "total-records"), "20");
+  EXPECT_EQ(table.Key(audit, "added-data-files"), "1");
   table.Append("b2", "audit");
-  EXPECT_EQ(table.Key(table.Head("audit"), "total-data-files"), "2") << "of this branch's head";
+  EXPECT_EQ(table.Key(table.Head("audit"), "total-data-files"), "3") << "of this branch's head";
 }
 
 TEST(CommitAppendTest, ATagIsNoBranch) {

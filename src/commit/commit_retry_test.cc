@@ -114,6 +114,54 @@ TEST(CommitRetryLoopTest, DropsOfAnEarlierAttemptAreTakenBackIfOlderDataTurnsUp)
   EXPECT_THAT(table.Unsound(), IsEmpty());
 }
 
+/// First row ids of the live files of a snapshot.
+std::map<std::string, std::int64_t> RowIds(CommitTestTable& table, const Snapshot& snapshot) {
+  std::map<std::string, std::int64_t> ids;
+  for (const ManifestFile& manifest : table.Manifests(snapshot)) {
+    for (const ManifestEntry& entry : table.Entries(manifest)) {
+      if (entry.is_live()) ids[entry.file.file_path.text()] = entry.file.first_row_id.value_or(-1);
+    }
+  }
+  return ids;
+}
+
+TEST(CommitRetryLoopTest, RowIdsThatTheWinnerGaveToAnUpgradedTableAreKept) {
+  for (const char* min_count : {"100", "2"}) {  // filtered only, and merged as well
+    SCOPED_TRACE(min_count);
+    CommitTestTable table({.properties = {{"commit.manifest.min-count-to-merge", min_count}}});
+    table.MustCommit({.added_data_files = {{table.Data("f1")}, {table.Data("f2")}}});
+    table.Append("f3");
+    Table loaded = table.Load();
+    ASSERT_THAT(loaded.Commit(table.run(), {}, std::vector<TableUpdate>{UpgradeFormatVersion{3}}),
+                IsOk());
+    LoseRaces(table, 1);
+    table.MustCommit({.operation = "delete", .removed_data_files = {table.Data("f1")}});
+    EXPECT_EQ(table.report.attempts, 2);
+    const Table after = table.Load();
+    const Snapshot head = table.Head();
+    auto given = RowIds(table, *after.metadata().FindSnapshot(*head.parent_id));
+    EXPECT_EQ(given.size(), 4U);
+    given.erase("f1");
+    EXPECT_EQ(RowIds(table, head), given);
+  }
+}
+
+TEST(CommitRetryLoopTest, StorageThatIsAwayForAMomentDoesNotEndIt) {
+  CommitTestTable table;
+  table.Append("f1");
+  int failures = 0;
+  table.io().OnCall([&](int, const IoEvent& event) -> Status {
+    if (event.call != IoCall::kCreate || event.location.text().find("-m") == std::string::npos)
+      return {};
+    return ++failures > 2 ? Status() : Status(Error(Code::kUnavailable, "503 slow down"));
+  });
+  table.Append("f2");
+  EXPECT_EQ(table.report.attempts, 3);
+  EXPECT_THAT(table.clock().sleeps(), SizeIs(2));
+  EXPECT_THAT(table.Live(), UnorderedElementsAre(Pair("f1", 1), Pair("f2", 2)));
+  EXPECT_THAT(table.Unsound(), IsEmpty());
+}
+
 TEST(CommitRetryLoopTest, AConflictThatAppearsInBetweenEndsIt) {
   CommitTestTable table({.format_version = 3});
   const SnapshotId planned = table.Append("f1");

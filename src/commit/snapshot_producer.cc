@@ -65,13 +65,26 @@ void SnapshotProducer::ForgetOtherVersions(int format_version) {
   delete_merger_ = {};
 }
 
+// Until the first commit after an upgrade to version 3 manifests have no row ids; who wins that
+// race gives them some, and what was made of the manifests before does not know them.
+void SnapshotProducer::ForgetWithoutRowIds(const Attempt& attempt) {
+  if (lacked_row_ids_) {
+    filtered_data_.clear();
+    data_merger_ = {};
+  }
+  lacked_row_ids_ = attempt.scope.metadata.format_version >= 3 &&
+                    std::ranges::any_of(attempt.data_manifests, [](const ManifestFile& manifest) {
+                      return !manifest.first_row_id;
+                    });
+}
+
 Result<SnapshotProducer::Attempt> SnapshotProducer::Begin(RunContext& run,
                                                           const TableMetadata& metadata) const {
   Attempt attempt{
       .scope = {
           .run = run, .io = io_, .metadata = metadata, .snapshot_id = id_, .written = written_}};
-  attempt.head = metadata.FindRef(update_.branch);
-  attempt.parent = attempt.head != nullptr ? attempt.head : metadata.current_snapshot();
+  attempt.parent = metadata.FindRef(update_.branch);
+  if (attempt.parent == nullptr) attempt.parent = metadata.current_snapshot();
   if (update_.validate_from) {
     IW_ASSIGN(attempt.history, HistorySince(metadata, attempt.parent, *update_.validate_from));
   }
@@ -258,7 +271,7 @@ Result<Summary> SnapshotProducer::Summarise(const Attempt& attempt, const Filter
                  fmt::format("a replace must not add rows: {} added records, {} replaced records",
                              counters.added_records, counters.removed_records));
   }
-  const Summary* previous = attempt.head == nullptr ? nullptr : &attempt.head->summary;
+  const Summary* previous = attempt.parent == nullptr ? nullptr : &attempt.parent->summary;
   return summary.Build(previous, update_.properties);
 }
 
@@ -307,6 +320,7 @@ Result<ProducedSnapshot> SnapshotProducer::Produce(RunContext& run, const TableM
   ForgetOtherVersions(metadata.format_version);
   IW_ASSIGN(const MergePolicy policy, MergePolicy::Of(metadata.properties));
   IW_ASSIGN(const Attempt attempt, Begin(run, metadata));
+  ForgetWithoutRowIds(attempt);
   IW_TRY(Validate(attempt, conflicts));
   IW_ASSIGN(const Filtered data, FilterData(attempt));
   IW_TRY(CheckDataFound(attempt, data, conflicts));

@@ -44,8 +44,8 @@ class SnapshotProducer {
   /// The state one attempt works on. Borrows the metadata.
   struct Attempt {
     CommitScope scope;
-    const Snapshot* parent = nullptr;  ///< Whose files the new snapshot starts from.
-    const Snapshot* head = nullptr;    ///< Null for a branch that does not exist yet.
+    /// Whose files the new snapshot starts from: main's head for a branch that does not exist yet.
+    const Snapshot* parent = nullptr;
     std::vector<const Snapshot*> history = {};
     std::vector<ManifestFile> data_manifests = {};
     std::vector<ManifestFile> delete_manifests = {};
@@ -59,6 +59,7 @@ class SnapshotProducer {
                                        const LeavesTable& leaves, FilterCache& cache);
 
   void ForgetOtherVersions(int format_version);
+  void ForgetWithoutRowIds(const Attempt& attempt);
   Result<Attempt> Begin(RunContext& run, const TableMetadata& metadata) const;
   Status Validate(const Attempt& attempt, std::vector<FileConflict>& conflicts) const;
 
@@ -92,6 +93,7 @@ class SnapshotProducer {
 
   // From earlier attempts; valid for one format version.
   std::optional<int> format_version_;
+  bool lacked_row_ids_ = false;  ///< Manifests of the last attempt did: of an upgraded table.
   FilterCache filtered_data_;
   FilterCache filtered_deletes_;
   std::optional<SequenceNumber> dropped_below_;  ///< Older deletes went in `filtered_deletes_`.

@@ -112,7 +112,9 @@ class Committer {
   }
 
   /// A manifest that has vanished was expired by somebody else: the base is old, nothing is wrong.
+  /// A storage that is away for a moment costs an attempt, not the work that is to be committed.
   Outcome AfterFailedBuild(const Location& base, const Error& error) {
+    if (IsRetryable(error.code())) return {Next::kRetry, error};
     if (error.code() != Code::kNotFound || !table_.Refresh(run_)) return {Next::kGiveUp, error};
     const bool moved = table_.metadata_location() != base;
     return {moved ? Next::kRetry : Next::kGiveUp, error};

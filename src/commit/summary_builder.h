@@ -46,9 +46,9 @@ class SummaryBuilder {
 
   const FileCounters& counters() const { return counters_; }
 
-  /// Counters that are 0 are left out. `previous`: the summary of the branch's head; null if the
-  /// branch is new: totals start at 0. A total that the previous summary lacks, or that would
-  /// become negative, is left out. `extra` may not replace a counter or total, but the engine's
+  /// Counters that are 0 are left out. `previous`: the parent snapshot's summary; null if there is
+  /// no parent: totals start at 0. A total that the previous summary lacks, or that would become
+  /// negative, is left out. `extra` may not replace a counter or total, but the engine's
   /// name.
   Summary Build(const Summary* previous, const Summary& extra) const;
 

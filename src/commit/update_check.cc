@@ -81,7 +81,8 @@ Status CheckDeleteFiles(const SnapshotUpdate& update) {
       return Invalid("a deletion vector names no data file: " + file.file_path.text());
     }
     if (!with_dv.insert(*referenced).second) {
-      return Invalid("adds two deletion vectors for " + referenced->text());
+      return Invalid(fmt::format("adds two deletion vectors for {}: merge them into one first",
+                                 referenced->text()));
     }
   }
   return {};

@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
              "added twice"},
         Case{"TwoDvsForOneFile",
              {.operation = "delete", .added_delete_files = {{Dv("p", 4, "a")}, {Dv("q", 4, "a")}}},
-             "two deletion vectors for a"},
+             "adds two deletion vectors for a: merge them into one first"},
         Case{"DvOfNoFile",
              {.operation = "delete", .added_delete_files = {{NamelessDv()}}},
              "names no data file"},

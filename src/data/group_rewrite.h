@@ -89,7 +89,7 @@ class GroupRewrite {
 
   Result<RewrittenGroup> Execute(RunContext& run);
 
-  /// Files that are complete and visible; after an error they must go.
+  /// Files that are, or may be, complete and visible; after an error they must go.
   std::vector<Location> WrittenFiles() const;
 
  private:

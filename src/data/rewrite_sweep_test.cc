@@ -32,7 +32,7 @@ struct Scene {
 };
 
 // Whichever step fails, the inputs are there and nothing else is.
-TEST(RewriteSweepTest, LeavesNoFileWhicheverStepFails) {
+void LeavesNoFile(FaultFileIO::When when) {
   for (const std::string format : {"parquet", "avro", "orc"}) {
     Scene scene(format);
     for (const int threads : {1, 2}) {
@@ -40,7 +40,7 @@ TEST(RewriteSweepTest, LeavesNoFileWhicheverStepFails) {
         SCOPED_TRACE(format + " threads " + std::to_string(threads) + " step " +
                      std::to_string(step));
         auto io = std::make_shared<FaultFileIO>(scene.table.io());
-        io->FailAt(step);
+        io->FailAt(step, Error(Code::kIo, "injected failure"), when);
         RunContext run({.threads = threads});
         const auto group = scene.table.Rewrite(run, scene.request, io);
         if (io->calls() <= step) {
@@ -55,6 +55,12 @@ TEST(RewriteSweepTest, LeavesNoFileWhicheverStepFails) {
       }
     }
   }
+}
+
+TEST(RewriteSweepTest, LeavesNoFileWhicheverStepFails) { LeavesNoFile(FaultFileIO::When::kBefore); }
+
+TEST(RewriteSweepTest, LeavesNoFileWhicheverAnswerIsLost) {
+  LeavesNoFile(FaultFileIO::When::kAfter);
 }
 
 // If the clean-up fails too, every file that stays is in the message.

@@ -31,8 +31,9 @@ Status RollingWriter::Write(RunContext& run, const arrow::RecordBatch& batch) {
   const std::int64_t raw_row_bytes = BytesPerRow(batch);
   for (std::int64_t done = 0; done < batch.num_rows();) {
     if (writer_ == nullptr) {
-      IW_ASSIGN(writer_, CreateFileWriter(run, options_->plan, *options_->io,
-                                          options_->new_location(partition_), options_->pool));
+      location_ = options_->new_location(partition_);
+      IW_ASSIGN(writer_,
+                CreateFileWriter(run, options_->plan, *options_->io, location_, options_->pool));
       rows_in_file_ = 0;
     }
     const std::int64_t bytes = BytesInFile();
@@ -56,10 +57,14 @@ Status RollingWriter::Write(RunContext& run, const arrow::RecordBatch& batch) {
 Status RollingWriter::Close(RunContext& run) {
   if (writer_ == nullptr) return {};
   const std::unique_ptr<FileWriter> writer = std::move(writer_);
-  IW_ASSIGN(DataFile file, writer->Close(run));
-  file.partition = partition_;
-  file.spec_id = options_->spec_id;
-  files_.push_back(std::move(file));
+  Result<DataFile> file = writer->Close(run);
+  if (!file) {
+    doubtful_ = location_;
+    return file.error();
+  }
+  file->partition = partition_;
+  file->spec_id = options_->spec_id;
+  files_.push_back(*std::move(file));
   return {};
 }
 
@@ -121,6 +126,7 @@ std::vector<Location> FanoutWriter::ClosedFiles() {
   std::vector<Location> out;
   for (Slot& slot : slots_) {
     for (const DataFile& file : slot.writer->files()) out.push_back(file.file_path);
+    if (slot.writer->doubtful()) out.push_back(*slot.writer->doubtful());
   }
   return out;
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -56,6 +57,9 @@ class RollingWriter {
   /// Files closed so far.
   std::vector<DataFile>& files() { return files_; }
 
+  /// The file whose close failed: it may be there all the same.
+  const std::optional<Location>& doubtful() const { return doubtful_; }
+
  private:
   std::int64_t RollLimit() const;
   std::int64_t BytesInFile() const;
@@ -63,8 +67,10 @@ class RollingWriter {
   const RollingOptions* options_;
   StructValue partition_;
   std::unique_ptr<FileWriter> writer_;
+  Location location_;  // of writer_
   std::int64_t rows_in_file_ = 0;
   std::vector<DataFile> files_;
+  std::optional<Location> doubtful_;
 };
 
 /// One RollingWriter per partition; of those at most `max_open` have a file open. Does not move.
@@ -82,7 +88,8 @@ class FanoutWriter {
   /// Closes all; the files in order of first appearance of their partitions.
   Result<std::vector<DataFile>> Close(RunContext& run);
 
-  /// Everything closed so far, also after an error; for removal.
+  /// Everything closed so far, also after an error, and what a failed close may have left; for
+  /// removal.
   std::vector<Location> ClosedFiles();
 
   /// True if a file was closed only because too many were open.

@@ -12,25 +12,28 @@
 #include <utility>
 #include <vector>
 
-#include "catalog/memory/memory_catalog.h"
 #include "commit/snapshot_update.h"
 #include "io/memory_file_io.h"
 #include "testing/fake_clock.h"
 #include "testing/fault_file_io.h"
 #include "testing/matchers.h"
 #include "testing/table_builder.h"
+#include "testing/test_catalog.h"
 
 namespace icewright {
 
 inline constexpr Milliseconds kMinute{60'000};
 inline constexpr std::int64_t kDayMs = 24 * 3600 * 1000;
 inline const TableIdentifier kHistoryTable{{"db"}, "t"};
+inline const Location kHistoryWarehouse("memory:/w");
 
 struct HistoryTestOptions {
   int format_version = 2;
   Properties properties = {};
   int threads = 1;
   std::function<Status()> may_write = {};
+  TestCatalog catalog = TestCatalog::kMemory;
+  std::stop_token stop = {};
 };
 
 class HistoryTestTable {
@@ -39,7 +42,8 @@ class HistoryTestTable {
 
   explicit HistoryTestTable(HistoryTestOptions options = {})
       : io_(std::make_shared<FaultFileIO>(MakeMemoryFileIO(&clock_))),
-        run_({.clock = &clock_,
+        run_({.stop = options.stop,
+              .clock = &clock_,
               .random = &random_,
               .threads = options.threads,
               .may_write = std::move(options.may_write)}) {
@@ -47,10 +51,9 @@ class HistoryTestTable {
     hooks.before_swap = [this](const TableIdentifier&) { return Call(before_swap); };
     hooks.after_swap = [this](const TableIdentifier&) { return Call(after_swap); };
     hooks.before_read = [this](const TableIdentifier&) {
-      const auto hook = before_read;  // it may replace itself
-      return hook ? hook() : Status();
+      return before_read ? std::function(before_read)() : Status();  // it may replace itself
     };
-    catalog_ = MakeMemoryCatalog("mem", Location("memory:/w"), io_, {}, std::move(hooks));
+    catalog_ = OpenTestCatalog(options.catalog, kHistoryWarehouse, io_, std::move(hooks)).value();
     EXPECT_THAT(catalog_->CreateNamespace(run_, kHistoryTable.ns, {}), IsOk());
     CreateTableRequest request{
         .schema = MakeSchema({{1, "id", TypeId::kLong}, {2, "cat", TypeId::kString}}),
@@ -59,11 +62,10 @@ class HistoryTestTable {
     EXPECT_THAT(catalog_->CreateTable(run_, kHistoryTable, request), IsOk());
   }
 
-  /// Called once at the next swap, then forgotten; may commit from elsewhere.
+  /// Memory catalog: called once at the next swap, then forgotten; may commit from elsewhere.
   std::function<Status()> before_swap;
   std::function<Status()> after_swap;
-  /// Called at each read of the pointer.
-  std::function<Status()> before_read;
+  std::function<Status()> before_read;  ///< At each read of the pointer.
 
   RunContext& run() { return run_; }
   FakeClock& clock() { return clock_; }
@@ -92,17 +94,20 @@ class HistoryTestTable {
     return MakeDv(PathOf(puffin).text(), of, offset);
   }
   void MakeFile(const Location& location) {
-    EXPECT_THAT(WriteFile(*io_, location, "x", CreateMode::kAtomicReplace), IsOk());
+    const Status made = WriteFile(*io_, location, "x", CreateMode::kNew);
+    EXPECT_TRUE(made || made.error().code() == Code::kAlreadyExists) << made.error().message();
   }
 
-  /// Every file of the table but its *.metadata.json, below the warehouse's folder of it.
+  /// Every file of the table but metadata.json and version hint, below the warehouse's folder of
+  /// it.
   Paths Files() {
     const std::string folder = "memory:/w/db/t/";
     Paths files;
     EXPECT_THAT(io_->List(Location(folder),
                           [&](const FileStatus& file) -> Status {
                             const std::string& path = file.location.text();
-                            if (!path.ends_with(".metadata.json")) {
+                            if (!path.ends_with(".metadata.json") &&
+                                !path.ends_with("/version-hint.text")) {
                               files.insert(path.substr(folder.size()));
                             }
                             return {};
@@ -162,9 +167,7 @@ class HistoryTestTable {
   /// A snapshot on top of main that no branch or tag names.
   SnapshotId Stage(const std::vector<std::string>& names) {
     const Table table = Load();
-    if (table.metadata().current_snapshot_id) {
-      Branch("staging", *table.metadata().current_snapshot_id);
-    }
+    if (const auto head = table.metadata().current_snapshot_id) Branch("staging", *head);
     const SnapshotId id = Append(names, "staging");
     Update({RemoveSnapshotRef{"staging"}});
     return id;
@@ -178,10 +181,7 @@ class HistoryTestTable {
   }
   void PartitionStatistics(SnapshotId id, const std::string& name) {
     MakeFile(PathOf(name));
-    PartitionStatisticsFile file;
-    file.snapshot_id = id;
-    file.statistics_path = PathOf(name);
-    Update({SetPartitionStatistics{file}});
+    Update({SetPartitionStatistics{{.snapshot_id = id, .statistics_path = PathOf(name)}}});
   }
 
  private:

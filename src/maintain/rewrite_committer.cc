@@ -31,6 +31,14 @@ std::int64_t GroupsPerCommit(const RewriteDataFilesOptions& options, std::int64_
   return std::max<std::int64_t>(1, (groups + commits - 1) / commits);
 }
 
+std::vector<Location> FilesOf(const std::vector<FinishedGroup>& groups) {
+  std::vector<Location> files;
+  for (const FinishedGroup& group : groups) {
+    for (const DataFile& file : group.result.added) files.push_back(file.file_path);
+  }
+  return files;
+}
+
 std::int64_t DeletionVectors(const std::vector<FileTask>& inputs) {
   std::int64_t count = 0;
   for (const FileTask& task : inputs) {
@@ -62,8 +70,9 @@ Status RewriteCommitter::Add(FinishedGroup group) {
     }
   }
   waiting_.push_back(std::move(group));
+  if (ended_) return *ended_;
   if (!options_.partial_progress_enabled || std::ssize(waiting_) < batch_groups_) return {};
-  return CommitBatch();
+  return CommitWaiting();
 }
 
 Status RewriteCommitter::AddFailure(const Error& error, std::int64_t data_files) {
@@ -77,8 +86,13 @@ Status RewriteCommitter::AddFailure(const Error& error, std::int64_t data_files)
 Status RewriteCommitter::Finish(const Status& rewritten) {
   const std::scoped_lock lock(mutex_);
   Status status = rewritten;
-  if (status && !waiting_.empty()) status = CommitBatch();
-  if (!outcome_unknown_) Discard(waiting_);
+  if (status && !waiting_.empty()) status = CommitWaiting();
+  if (ended_ && ended_->code() == Code::kCommitUnknown) {
+    status = *ended_;  // whatever else stopped the run, this is what a person must know
+    for (const Location& file : FilesOf(waiting_)) report_.leftovers.push_back(file);
+  } else {
+    Discard(waiting_);
+  }
   if (!status) return status;
   if (report_.snapshot_ids.empty()) {
     // Without a commit there must have been a failure: every group was added or failed.
@@ -115,7 +129,14 @@ SnapshotUpdate RewriteCommitter::UpdateOf(const std::vector<FinishedGroup>& grou
   return update;
 }
 
-// Precondition: mutex_ is held. Commits what waits; groups in conflict leave it first.
+// Precondition: mutex_ is held.
+Status RewriteCommitter::CommitWaiting() {
+  Status status = CommitBatch();
+  if (!status) ended_ = status.error();
+  return status;
+}
+
+// Commits what waits; groups in conflict leave it first.
 Status RewriteCommitter::CommitBatch() {
   while (!waiting_.empty()) {
     CommitReport commit;
@@ -130,7 +151,7 @@ Status RewriteCommitter::CommitBatch() {
     }
     const Error& error = status.error();
     if (error.code() == Code::kCommitUnknown) {
-      outcome_unknown_ = true;
+      waiting_.clear();  // their files may be in the table: no later step may take them up
       return error;
     }
     if (error.code() != Code::kConflict) return error;
@@ -192,10 +213,7 @@ Status RewriteCommitter::FailBatch(const Error& error) {
 
 // Precondition: no commit that names these files can have landed.
 void RewriteCommitter::Discard(std::vector<FinishedGroup>& groups) {
-  std::vector<Location> files;
-  for (const FinishedGroup& group : groups) {
-    for (const DataFile& file : group.result.added) files.push_back(file.file_path);
-  }
+  const std::vector<Location> files = FilesOf(groups);
   groups.clear();
   for (const DeleteFailure& failure : table_.io().DeleteFiles(files)) {
     report_.leftovers.push_back(failure.location);

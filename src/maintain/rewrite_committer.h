@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,16 +33,19 @@ class RewriteCommitter {
   RewriteCommitter(RunContext& run, Table& table, const RewriteDataFilesOptions& options,
                    const RewriteJob& job, TaskReport& report);
 
-  /// Takes a group; commits when a batch is full. An error here ends the run.
+  /// Takes a group; commits when a batch is full. An error here ends the run: what other threads
+  /// add from then on is not committed, and they get the same error.
   Status Add(FinishedGroup group);
 
   /// Notes a group that could not be rewritten.
   Status AddFailure(const Error& error, std::int64_t data_files);
 
-  /// Commits what waits, or, if the run failed, deletes the files of what waits; sums up.
+  /// Commits what waits, or, if the run failed, deletes the files of what waits; sums up. After an
+  /// unknown outcome nothing is deleted: the files that no commit named are leftovers.
   Status Finish(const Status& rewritten);
 
  private:
+  Status CommitWaiting();
   Status CommitBatch();
   Status CommitOnce(CommitReport& commit);
   void LeaveOut(const std::vector<FileConflict>& conflicts);
@@ -60,7 +64,7 @@ class RewriteCommitter {
   std::mutex mutex_;
   std::vector<FinishedGroup> waiting_;  // guarded by mutex_
   std::int64_t failed_commits_ = 0;     // guarded by mutex_
-  bool outcome_unknown_ = false;        // guarded by mutex_
+  std::optional<Error> ended_;          // guarded by mutex_; no commit after it
 };
 
 }  // namespace icewright

@@ -86,7 +86,8 @@ std::optional<Literal> Neighbour(const Literal& value, int step) {
 }
 
 bool IsNegative(const Literal& value) {
-  const auto* v = std::get_if<std::int32_t>(&value);
+  if (const auto* v = std::get_if<std::int32_t>(&value)) return *v < 0;
+  const auto* v = std::get_if<std::int64_t>(&value);
   return v != nullptr && *v < 0;
 }
 
@@ -128,9 +129,27 @@ Expression StrictlyAbove(const Projection& p, const Literal& value) {
   return p.On(Op::kGt, {RoundedUp(p, *transformed)});
 }
 
+/// What truncate stores for values below its lowest multiple: the difference wraps around to a
+/// large number, as in Java. Unset if there are no such values. No other value is stored as this.
+std::optional<Literal> WrappedPartition(const Projection& p) {
+  if (p.kind() != Kind::kTruncate) return std::nullopt;
+  if (p.predicate.literals().empty()) return std::nullopt;
+  Literal least;
+  if (std::holds_alternative<std::int32_t>(p.literal())) {
+    least = std::numeric_limits<std::int32_t>::min();
+  } else if (std::holds_alternative<std::int64_t>(p.literal())) {
+    least = std::numeric_limits<std::int64_t>::min();
+  } else {
+    return std::nullopt;  // decimals are far from the ends of their numbers
+  }
+  auto stored = p.Apply(least);
+  if (!stored || IsNegative(*stored)) return std::nullopt;
+  return stored;
+}
+
 /// truncate of numbers, and the parts of times: monotone, over values that can be counted. A "<" is
 /// first made a "<=" of the value before, which may lie in another partition.
-Expression CountableInclusive(const Projection& p) {
+Expression MonotoneInclusive(const Projection& p) {
   switch (p.op()) {
     case Op::kLt: {
       const auto below = Neighbour(p.literal(), -1);
@@ -152,7 +171,23 @@ Expression CountableInclusive(const Projection& p) {
   }
 }
 
-Expression CountableStrict(const Projection& p) {
+Expression CountableInclusive(const Projection& p) {
+  Expression projected = MonotoneInclusive(p);
+  const auto wrapped = WrappedPartition(p);
+  if (!wrapped) return projected;
+  switch (p.op()) {
+    case Op::kLt:
+    case Op::kLtEq:
+      return Expression::Or(std::move(projected), p.On(Op::kEq, {*wrapped}));
+    case Op::kGt:
+    case Op::kGtEq:
+      return p.Apply(p.literal()) == wrapped ? p.On(Op::kNotNull) : projected;
+    default:
+      return projected;
+  }
+}
+
+Expression MonotoneStrict(const Projection& p) {
   switch (p.op()) {
     case Op::kLt:
       return p.OnTransformed(Op::kLt, p.literal());
@@ -171,6 +206,24 @@ Expression CountableStrict(const Projection& p) {
       return OnAllStored(p, Op::kNotIn);
     default:
       return Unknown(p.mode);
+  }
+}
+
+Expression CountableStrict(const Projection& p) {
+  Expression projected = MonotoneStrict(p);
+  const auto wrapped = WrappedPartition(p);
+  if (!wrapped) return projected;
+  const bool in_wrapped = p.Apply(p.literal()) == wrapped;
+  switch (p.op()) {
+    case Op::kLt:
+    case Op::kLtEq:
+      return in_wrapped ? Unknown(p.mode) : projected;
+    case Op::kGt:
+    case Op::kGtEq:
+      if (in_wrapped) return Unknown(p.mode);
+      return Expression::And(std::move(projected), p.On(Op::kNotEq, {*wrapped}));
+    default:
+      return projected;
   }
 }
 

@@ -70,23 +70,44 @@ TEST(Projection, BucketKnowsEqualityOnly) {
 
 TEST(Projection, TruncatedNumbers) {
   const Type type = Of(TypeId::kInt);
-  ExpectProjections({{"truncate[10]", type, "x < 20", "p <= 10", "p < 20"},
-                     {"truncate[10]", type, "x < 21", "p <= 20", "p < 20"},
-                     {"truncate[10]", type, "x <= 19", "p <= 10", "p < 20"},
-                     {"truncate[10]", type, "x <= 20", "p <= 20", "p < 20"},
-                     {"truncate[10]", type, "x > 19", "p >= 20", "p > 10"},
-                     {"truncate[10]", type, "x > 18", "p >= 10", "p > 10"},
-                     {"truncate[10]", type, "x >= 20", "p >= 20", "p > 10"},
-                     {"truncate[10]", type, "x >= 21", "p >= 20", "p > 20"},
-                     {"truncate[10]", type, "x < -5", "p <= -10", "p < -10"},
-                     {"truncate[10]", type, "x = 25", "p = 20", "false"},
-                     {"truncate[10]", type, "x in (25, 26, 31)", "p in (20, 30)", "false"},
-                     {"truncate[10]", type, "x != 25", "true", "p != 20"},
-                     {"truncate[10]", type, "x not in (25, 31)", "true", "p not in (20, 30)"},
-                     {"truncate[10]", type, "x > 2147483647", "false", "p > 2147483640"},
-                     {"truncate[10]", type, "x <= 2147483647", "p <= 2147483640", "p is not null"},
-                     {"truncate[10]", Type::Decimal(9, 2), "x < 1.00", "p <= 0.90", "p < 1.00"},
-                     {"truncate[10]", Of(TypeId::kLong), "x is null", "p is null", "p is null"}});
+  ExpectProjections(
+      {{"truncate[10]", type, "x < 20", "p <= 10 or p = 2147483646", "p < 20"},
+       {"truncate[10]", type, "x < 21", "p <= 20 or p = 2147483646", "p < 20"},
+       {"truncate[10]", type, "x <= 19", "p <= 10 or p = 2147483646", "p < 20"},
+       {"truncate[10]", type, "x <= 20", "p <= 20 or p = 2147483646", "p < 20"},
+       {"truncate[10]", type, "x > 19", "p >= 20", "p > 10 and p != 2147483646"},
+       {"truncate[10]", type, "x > 18", "p >= 10", "p > 10 and p != 2147483646"},
+       {"truncate[10]", type, "x >= 20", "p >= 20", "p > 10 and p != 2147483646"},
+       {"truncate[10]", type, "x >= 21", "p >= 20", "p > 20 and p != 2147483646"},
+       {"truncate[10]", type, "x < -5", "p <= -10 or p = 2147483646", "p < -10"},
+       {"truncate[10]", type, "x = 25", "p = 20", "false"},
+       {"truncate[10]", type, "x in (25, 26, 31)", "p in (20, 30)", "false"},
+       {"truncate[10]", type, "x != 25", "true", "p != 20"},
+       {"truncate[10]", type, "x not in (25, 31)", "true", "p not in (20, 30)"},
+       {"truncate[10]", type, "x > 2147483647", "false", "p > 2147483640 and p != 2147483646"},
+       {"truncate[10]", type, "x <= 2147483647", "p <= 2147483640 or p = 2147483646",
+        "p is not null"},
+       {"truncate[10]", Type::Decimal(9, 2), "x < 1.00", "p <= 0.90", "p < 1.00"},
+       {"truncate[10]", Of(TypeId::kLong), "x is null", "p is null", "p is null"}});
+}
+
+// The lowest values of a whole number have no multiple below them: they are stored as a large one.
+TEST(Projection, TruncatedNumbersNearTheLowest) {
+  const Type type = Of(TypeId::kInt);
+  ExpectProjections(
+      {{"truncate[10]", type, "x < -2147483645", "p <= 2147483646 or p = 2147483646", "false"},
+       {"truncate[10]", type, "x <= -2147483648", "p <= 2147483646 or p = 2147483646", "false"},
+       {"truncate[10]", type, "x > -2147483648", "p is not null", "false"},
+       {"truncate[10]", type, "x >= -2147483641", "p is not null", "false"},
+       {"truncate[10]", type, "x >= -2147483640", "p >= -2147483640",
+        "p > 2147483646 and p != 2147483646"},
+       {"truncate[10]", type, "x = -2147483645", "p = 2147483646", "false"},
+       {"truncate[10]", type, "x != -2147483645", "true", "p != 2147483646"},
+       // Every value has a multiple of 16 at or below it.
+       {"truncate[16]", type, "x < 32", "p <= 16", "p < 32"},
+       {"truncate[16]", type, "x > -2147483648", "p >= -2147483648", "p > -2147483648"},
+       {"truncate[10]", Of(TypeId::kLong), "x < 20", "p <= 10 or p = 9223372036854775806",
+        "p < 20"}});
 }
 
 TEST(Projection, TruncatedStrings) {
@@ -164,7 +185,7 @@ TEST(Projection, CombinesFieldsAndSides) {
       {"x = 34", "p = 30 and q = 3", "false"},
       {"x != 34", "true", "p != 30 or q != 3"},
       {"x > 29 and y = 1", "p >= 30", "false"},
-      {"x > 29 or y = 1", "true", "p > 20"},
+      {"x > 29 or y = 1", "true", "p > 20 and p != 2147483646"},
       {"not (x > 29 and y = 1)", "true", "p < 30"},
       {"true", "true", "true"},
       {"false", "false", "false"}};
@@ -182,12 +203,22 @@ class Sampler {
 
   std::uint64_t Below(std::uint64_t n) { return random_() % n; }
 
+  template <typename Int>
+  Int AtAnEnd() {
+    const auto step = static_cast<Int>(Below(15));
+    if (Below(3) == 0) return static_cast<Int>(std::numeric_limits<Int>::max() - step);
+    return static_cast<Int>(std::numeric_limits<Int>::min() + step);
+  }
+
   Literal Value(const Type& type) {
     switch (type.id()) {
       case TypeId::kInt:
+        if (Below(4) == 0) return AtAnEnd<std::int32_t>();
+        [[fallthrough]];
       case TypeId::kDate:
         return static_cast<std::int32_t>(Below(80)) - 40;
       case TypeId::kLong:
+        if (Below(4) == 0) return AtAnEnd<std::int64_t>();
         return static_cast<std::int64_t>(Below(80)) - 40;
       case TypeId::kDecimal:
         return Int128{static_cast<std::int64_t>(Below(80)) - 40};
