@@ -83,8 +83,9 @@ Result<PartitionField> ParsePartitionField(const Schema& schema, const std::stri
 
 Result<Schema> ParseSchemaText(std::string_view text, const std::vector<std::string>& identifier) {
   if (Trim(text).starts_with('{')) {
-    IW_ASSIGN(const Json json, ParseJson(text));
-    auto schema = Schema::FromJson(json);
+    const auto json = ParseJson(text);
+    if (!json) return Error(Code::kInvalidArgument, "--schema: " + json.error().message());
+    auto schema = Schema::FromJson(*json);
     if (!schema) return Error(Code::kInvalidArgument, "--schema: " + schema.error().message());
     return *std::move(schema);
   }

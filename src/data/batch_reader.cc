@@ -79,7 +79,8 @@ class TaskReader final : public BatchReader {
     ProjectedFileOptions options{.constants = ConstantsOf(*plan_->metadata, task.data_file),
                                  .name_mapping = plan_->name_mapping,
                                  .schema = plan_->metadata->schema(),
-                                 .batch_rows = plan_->batch_rows};
+                                 .batch_rows = plan_->batch_rows,
+                                 .by_column_bytes = plan_->by_column_bytes};
     for (const Field& field : plan_->projection.fields()) {
       OutputColumn column{.kind = KindOf(field.id), .wanted = options.wanted.size()};
       const bool lineage = column.kind == OutputColumn::Kind::kRowId ||

@@ -32,6 +32,7 @@ struct ReadPlan {
   std::shared_ptr<const TableMetadata> metadata;
   std::optional<NameMapping> name_mapping = {};
   std::int64_t batch_rows = 16 * 1024;  ///< fewer where rows are wide
+  std::int64_t by_column_bytes = 0;     ///< as in SourceOptions
   /// _row_id and _last_updated_sequence_number as the file stores them, without inheritance: for
   /// files that no commit has given a first row id yet.
   bool stored_lineage = false;

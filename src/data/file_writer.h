@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -31,6 +32,11 @@ struct WritePlan {
   std::int64_t row_group_bytes = 0;
   /// Parquet: of one column chunk's dictionary; smaller than the table's if the budget needs it.
   std::int64_t dictionary_bytes = 0;
+  /// Parquet: what an open column writer holds beside its values, outside of any pool.
+  std::int64_t open_column_bytes = 0;
+  /// Parquet, where the budget has no room for a column writer per column: row groups are written
+  /// column by column, from rows that take up to this much memory.
+  std::optional<std::int64_t> raw_row_group_bytes = {};
   MetricsConfig metrics = {};
 };
 

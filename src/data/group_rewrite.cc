@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "data/arrow_bridge.h"
 #include "data/pipeline.h"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::size_t kBatchesAhead = 2;
 constexpr std::int64_t kMinGiveBack = std::int64_t{1} << 20;
-constexpr std::int64_t kSpareFraction = 3;  // a third: one batch may double the largest columns
+constexpr std::int64_t kMinGiveBackPart = 4;  // of a row group that is not encoded yet
+constexpr std::int64_t kSpareFraction = 3;    // a third: one batch may double the largest columns
 
 double EncodedRowBytes(const std::vector<FileTask>& tasks) {
   std::int64_t bytes = 0;
@@ -44,6 +46,7 @@ Result<GroupRewriteSetup> MakeGroupRewriteSetup(std::shared_ptr<const TableMetad
   setup.write_plan = std::make_shared<const WritePlan>(std::move(plan));
   setup.deletes = MakeDeleteCache(setup.read_plan, io);
   setup.locations = std::make_shared<const LocationProvider>(*metadata);
+  setup.alone = std::make_shared<std::timed_mutex>();
   setup.metadata = std::move(metadata);
   setup.io = std::move(io);
   return setup;
@@ -137,10 +140,12 @@ Status GroupRewrite::Prepare(RunContext& run) {
   pool_ = MakePool(run);
   auto read_plan = std::make_shared<ReadPlan>(*setup_.read_plan);
   read_plan->batch_rows = budget_.batch_rows;
+  read_plan->by_column_bytes = budget_.by_column_bytes;
   read_plan_ = std::move(read_plan);
   auto write_plan = std::make_shared<WritePlan>(*setup_.write_plan);
   write_plan->row_group_bytes = budget_.row_group_bytes;
   write_plan->dictionary_bytes = budget_.dictionary_bytes;
+  write_plan->raw_row_group_bytes = budget_.raw_row_group_bytes;
   write_plan->sort_order_id = TableOrderId();
   write_plan_ = std::move(write_plan);
   if (request_.sort_order && !request_.sort_order->fields.empty()) IW_TRY(PrepareSort(*spec));
@@ -174,8 +179,10 @@ Status GroupRewrite::Prepare(RunContext& run) {
 Status GroupRewrite::Relieve(RunContext& run) {
   const MemoryBudget& memory = run.memory();
   if (memory.limit() == MemoryBudget::kUnlimited) return {};
+  const std::int64_t min_bytes =
+      budget_.raw_row_group_bytes ? *budget_.raw_row_group_bytes / kMinGiveBackPart : kMinGiveBack;
   while (memory.available() < memory.limit() / kSpareFraction) {
-    IW_ASSIGN(const bool gave, writer_->GiveBack(run, kMinGiveBack));
+    IW_ASSIGN(const bool gave, writer_->GiveBack(run, min_bytes));
     if (!gave) return {};
     gave_back_ = true;
   }
@@ -295,6 +302,10 @@ Result<RewrittenGroup> GroupRewrite::Execute(RunContext& run) {
     return Error(Code::kInvalidArgument, "files must roll at a size above 0");
   }
   IW_TRY(Prepare(run));
+  std::unique_lock<std::timed_mutex> alone(*setup_.alone, std::defer_lock);
+  if (budget_.raw_row_group_bytes) {
+    while (!alone.try_lock_for(std::chrono::milliseconds(100))) IW_TRY(run.Check());
+  }
   GroupReader reader(setup_, request_.tasks, read_plan_, pool_, request_.output_spec_id);
   if (request_.verify_values) reader.HashRows();
   IW_TRY(WriteAll(run, reader));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct GroupRewriteSetup {
   std::shared_ptr<DeleteCache> deletes;
   std::shared_ptr<const LocationProvider> locations;
   std::shared_ptr<FileNames> names;
+  std::shared_ptr<std::timed_mutex> alone;  ///< held by a group that needs the whole memory
 };
 
 /// Errors: kUnsupported, kInvalidArgument for the table's properties.

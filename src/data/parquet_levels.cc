@@ -3,6 +3,8 @@
 #include <arrow/array.h>
 #include <arrow/array/concatenate.h>
 
+#include <optional>
+
 #include "data/arrow_bridge.h"
 
 namespace icewright {
@@ -17,6 +19,12 @@ struct Levels {
   std::int16_t slot_level = 0;
   std::int16_t repeat_level = 0;
 };
+
+Levels RowLevels(const arrow::Array& array) {
+  Levels levels;
+  levels.definition.assign(static_cast<std::size_t>(array.length()), 0);
+  return levels;
+}
 
 // Raises the level of entries whose slot is valid.
 void AddOptional(Levels& levels, const arrow::Array& array) {
@@ -101,13 +109,22 @@ Levels EnterList(const Levels& above, const arrow::ListArray& array, ElementRang
   return below;
 }
 
+std::size_t CountLeaves(const Field& field) {
+  if (field.type.id() == TypeId::kUnknown) return 0;
+  if (!field.type.is_nested()) return 1;
+  std::size_t leaves = 0;
+  for (const Field& child : field.type.fields()) leaves += CountLeaves(child);
+  return leaves;
+}
+
 class Walk {
  public:
-  Walk(arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit)
-      : pool_(pool), visit_(visit) {}
+  // Visits all leaves, or the one of this number.
+  Walk(arrow::MemoryPool* pool, std::optional<std::size_t> only,
+       const std::function<Status(const LeafLevels&)>& visit)
+      : pool_(pool), only_(only), visit_(visit) {}
 
   Status Visit(const Field& field, const std::shared_ptr<arrow::Array>& array, Levels levels) {
-    if (field.type.id() == TypeId::kUnknown) return {};
     const bool hides_nulls = field.required && array->null_count() > 0;
     if (hides_nulls) IW_TRY(CheckRequired(levels, field, *array));
     if (!field.required) AddOptional(levels, *array);
@@ -118,6 +135,7 @@ class Walk {
       case TypeId::kMap:
         return VisitRepeated(field, *array, levels);
       default:
+        ++passed_;
         return visit_({.definition = std::move(levels.definition),
                        .repetition = std::move(levels.repetition),
                        .values = hides_nulls ? WithoutNulls(*array) : array,
@@ -129,6 +147,7 @@ class Walk {
   Status VisitStruct(const Field& field, const arrow::Array& array, const Levels& levels) {
     const auto& rows = static_cast<const arrow::StructArray&>(array);
     for (std::size_t i = 0; i < field.type.fields().size(); ++i) {
+      if (PassesBy(field.type.fields()[i])) continue;
       IW_TRY(Visit(field.type.fields()[i], rows.field(static_cast<int>(i)), levels));
     }
     return {};
@@ -139,17 +158,31 @@ class Walk {
     ElementRanges elements;
     const Levels below = EnterList(levels, lists, elements);
     if (field.type.id() == TypeId::kList) {
+      if (PassesBy(field.type.fields()[0])) return {};
       IW_ASSIGN(const auto values, elements.Gather(lists.values(), pool_));
       return Visit(field.type.fields()[0], values, below);
     }
     const auto& maps = static_cast<const arrow::MapArray&>(array);
-    IW_ASSIGN(const auto keys, elements.Gather(maps.keys(), pool_));
-    IW_TRY(Visit(field.type.fields()[0], keys, below));
+    if (!PassesBy(field.type.fields()[0])) {
+      IW_ASSIGN(const auto keys, elements.Gather(maps.keys(), pool_));
+      IW_TRY(Visit(field.type.fields()[0], keys, below));
+    }
+    if (PassesBy(field.type.fields()[1])) return {};
     IW_ASSIGN(const auto values, elements.Gather(maps.items(), pool_));
     return Visit(field.type.fields()[1], values, below);
   }
 
+  // True if nothing below `field` is wanted.
+  bool PassesBy(const Field& field) {
+    const std::size_t leaves = CountLeaves(field);
+    if (leaves > 0 && (!only_ || (*only_ >= passed_ && *only_ < passed_ + leaves))) return false;
+    passed_ += leaves;
+    return true;
+  }
+
   arrow::MemoryPool* pool_;
+  const std::optional<std::size_t> only_;
+  std::size_t passed_ = 0;  // leaves
   const std::function<Status(const LeafLevels&)>& visit_;
 };
 
@@ -157,9 +190,13 @@ class Walk {
 
 Status VisitLeaves(const Field& field, const std::shared_ptr<arrow::Array>& array,
                    arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit) {
-  Levels levels;
-  levels.definition.assign(static_cast<std::size_t>(array->length()), 0);
-  return Walk(pool, visit).Visit(field, array, std::move(levels));
+  if (field.type.id() == TypeId::kUnknown) return {};
+  return Walk(pool, {}, visit).Visit(field, array, RowLevels(*array));
+}
+
+Status VisitLeaf(const Field& field, std::size_t leaf, const std::shared_ptr<arrow::Array>& array,
+                 arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit) {
+  return Walk(pool, leaf, visit).Visit(field, array, RowLevels(*array));
 }
 
 }  // namespace icewright

@@ -7,6 +7,7 @@
 
 #include <arrow/type_fwd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,5 +31,10 @@ struct LeafLevels {
 /// levels.
 Status VisitLeaves(const Field& field, const std::shared_ptr<arrow::Array>& array,
                    arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit);
+
+/// The same for one leaf, the `leaf`th from 0 below `field`. Cost: linear in the levels on the way
+/// to it. Precondition: there is such a leaf.
+Status VisitLeaf(const Field& field, std::size_t leaf, const std::shared_ptr<arrow::Array>& array,
+                 arrow::MemoryPool* pool, const std::function<Status(const LeafLevels&)>& visit);
 
 }  // namespace icewright

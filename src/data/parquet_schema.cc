@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 #include <parquet/types.h>
 
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
 namespace icewright {
 namespace {
 
@@ -20,6 +25,33 @@ NodePtr Leaf(const std::string& name, Repetition::type repetition, int id,
              std::shared_ptr<const LogicalType> logical, parquet::Type::type physical,
              int length = -1) {
   return PrimitiveNode::Make(name, repetition, std::move(logical), physical, length, id);
+}
+
+// Parquet's default crs and algorithm are Iceberg's, and are left out where Iceberg leaves them
+// out. Errors: kUnsupported for an algorithm that Parquet does not know.
+Result<std::shared_ptr<const LogicalType>> Geospatial(const Field& field) {
+  using Algorithm = LogicalType::EdgeInterpolationAlgorithm;
+  constexpr std::pair<std::string_view, Algorithm> kAlgorithms[] = {
+      {"spherical", Algorithm::SPHERICAL},
+      {"vincenty", Algorithm::VINCENTY},
+      {"thomas", Algorithm::THOMAS},
+      {"andoyer", Algorithm::ANDOYER},
+      {"karney", Algorithm::KARNEY}};
+  const std::string text = field.type.ToString();  // "geography(srid:4326, karney)"
+  const std::size_t open = text.find('(');
+  std::string crs = open == std::string::npos ? "" : text.substr(open + 1, text.size() - open - 2);
+  if (field.type.id() == TypeId::kGeometry) return LogicalType::Geometry(std::move(crs));
+  std::string algorithm = "spherical";
+  if (const std::size_t comma = crs.find(','); comma != std::string::npos) {
+    algorithm = ToLower(std::string_view(crs).substr(comma + 2));
+    crs.resize(comma);
+  }
+  for (const auto& [name, value] : kAlgorithms) {
+    if (name == algorithm) return LogicalType::Geography(std::move(crs), value);
+  }
+  return Error(
+      Code::kUnsupported,
+      fmt::format("column {} of type {}: Parquet has no such edge algorithm", field.name, text));
 }
 
 // Errors: kUnsupported.
@@ -70,9 +102,10 @@ Result<NodePtr> Primitive(const std::string& name, Repetition::type repetition,
                   FixedDecimalSize(type.precision()));
     }
     case TypeId::kGeometry:
-      return leaf(LogicalType::Geometry(), parquet::Type::BYTE_ARRAY);
-    case TypeId::kGeography:
-      return leaf(LogicalType::Geography(), parquet::Type::BYTE_ARRAY);
+    case TypeId::kGeography: {
+      IW_ASSIGN(auto logical, Geospatial(field));
+      return leaf(std::move(logical), parquet::Type::BYTE_ARRAY);
+    }
     default:
       return Error(Code::kUnsupported, fmt::format("column {} of type {} cannot be written",
                                                    field.name, type.ToString()));

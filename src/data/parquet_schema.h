@@ -24,7 +24,8 @@ int FixedDecimalSize(int precision);
 
 /// Root "table". Lists have three levels (list, element), maps a key_value group; decimals are
 /// int32 up to precision 9, int64 up to 18, else fixed; columns of unknown type are left out.
-/// Errors: kUnsupported for variant and for a struct without columns.
+/// Errors: kUnsupported for variant, for a struct without columns and for an edge algorithm that
+/// Parquet does not know.
 Result<std::shared_ptr<parquet::schema::GroupNode>> ToParquetSchema(const Schema& schema);
 
 /// A column chunk of the file: where its values are in a batch, and its levels.

@@ -168,4 +168,15 @@ Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(const W
   return builder.build();
 }
 
+std::int64_t OpenColumnBytes(const Properties& properties) {
+  constexpr std::int64_t kAnyCodec = 64 << 10;
+  const std::string codec =
+      ToLower(StringProperty(properties, "write.parquet.compression-codec", "gzip"));
+  if (codec == "gzip") return kAnyCodec + (256 << 10);  // a window of 15 bits and its hash chains
+  if (codec != "zstd") return kAnyCodec;
+  // As ZSTD_sizeof_CCtx() says after a page of 1 MiB at level 3; estimated for higher levels.
+  const auto level = IntProperty(properties, "write.parquet.compression-level", 3);
+  return kAnyCodec + (level && *level > 3 ? 4 * kMiB : 5 * kMiB / 4);
+}
+
 }  // namespace icewright

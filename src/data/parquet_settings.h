@@ -8,6 +8,7 @@
 #include <arrow/memory_pool.h>
 #include <parquet/properties.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "base/result.h"
@@ -20,5 +21,9 @@ namespace icewright {
 /// kUnsupported for a codec that this build lacks.
 Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(const WritePlan& plan,
                                                                          arrow::MemoryPool* pool);
+
+/// What an open column writer holds beside its values: mostly the state of its compressor, which
+/// is not allocated from a pool.
+std::int64_t OpenColumnBytes(const Properties& properties);
 
 }  // namespace icewright

@@ -1,6 +1,8 @@
 #include <arrow/array.h>
+#include <arrow/array/concatenate.h>
 #include <arrow/io/memory.h>
 #include <arrow/record_batch.h>
+#include <arrow/table.h>
 #include <arrow/type.h>
 #include <arrow/util/key_value_metadata.h>
 #include <parquet/arrow/reader.h>
@@ -164,16 +166,88 @@ class ParquetSource final : public SourceFile {
     while (group_rows_left_ == 0) {
       if (group_ + 1 >= metadata_->num_row_groups()) return {};
       IW_TRY(run.Check());
-      IW_TRY(StartGroup(group_ + 1));
+      IW_TRY(StartGroup(run, group_ + 1));
     }
     IW_TRY(run.Check());
     if (leaves_.empty()) {
       out = Take(std::min(group_rows_left_, options_.batch_rows));
       return {};
     }
+    if (whole_group_ != nullptr) return ReadSlice(out);
     IW_ASSIGN(std::shared_ptr<arrow::RecordBatch> batch, FromArrow(batches_->Next()));
     IW_ASSIGN(out, ToBatch(batch));
     return {};
+  }
+
+  // A copy, so that rows which wait somewhere do not hold the whole row group.
+  Status ReadSlice(std::optional<SourceBatch>& out) {
+    const std::int64_t done = whole_group_->num_rows() - group_rows_left_;
+    const std::int64_t rows = std::min(group_rows_left_, batch_rows_);
+    if (rows == whole_group_->num_rows()) {
+      IW_ASSIGN(out, ToBatch(whole_group_));
+    } else {
+      const auto slice = whole_group_->Slice(done, rows);
+      arrow::ArrayVector columns;
+      for (const auto& column : slice->columns()) {
+        IW_ASSIGN(auto copy, FromArrow(arrow::Concatenate({column}, pool_.get())));
+        columns.push_back(std::move(copy));
+      }
+      IW_ASSIGN(out, ToBatch(arrow::RecordBatch::Make(slice->schema(), rows, std::move(columns))));
+    }
+    if (group_rows_left_ == 0) whole_group_.reset();
+    return {};
+  }
+
+  Status ReadByColumn(RunContext& run, int index) {
+    arrow::ArrayVector columns;
+    arrow::FieldVector fields;
+    for (const SourceField& field : fields_) {
+      if (!field.selected) continue;
+      IW_TRY(run.Check());
+      std::vector<int> leaves;
+      SelectedLeaves({field}, leaves);
+      IW_ASSIGN(const auto table, FromArrow(reader_->ReadRowGroup(index, leaves)));
+      if (table->num_columns() != 1 || table->num_rows() != group_rows_left_) {
+        return Error(Code::kCorrupt, "row group " + std::to_string(index) +
+                                         " does not hold the rows that its footer promises");
+      }
+      const arrow::ArrayVector& chunks = table->column(0)->chunks();
+      if (chunks.size() == 1) {
+        columns.push_back(chunks[0]);
+      } else {
+        IW_ASSIGN(auto whole, FromArrow(arrow::Concatenate(chunks, pool_.get())));
+        columns.push_back(std::move(whole));
+      }
+      fields.push_back(table->schema()->field(0));
+    }
+    whole_group_ =
+        arrow::RecordBatch::Make(arrow::schema(fields), group_rows_left_, std::move(columns));
+    return {};
+  }
+
+  // Of the chosen columns of a row group, as arrays. Strings of a dictionary are guessed.
+  std::int64_t DecodedBytes(const parquet::RowGroupMetaData& group) const {
+    constexpr std::int64_t kGuessedString = 32;
+    std::int64_t bytes = 0;
+    for (const int leaf : leaves_) {
+      const auto chunk = group.ColumnChunk(leaf);
+      const std::int64_t values = chunk->num_values();
+      const std::int64_t encoded = chunk->total_uncompressed_size();
+      switch (chunk->type()) {
+        case parquet::Type::BOOLEAN:
+        case parquet::Type::INT32:
+        case parquet::Type::FLOAT:
+          bytes += values * 4;
+          break;
+        case parquet::Type::INT64:
+        case parquet::Type::DOUBLE:
+          bytes += values * 8;
+          break;
+        default:
+          bytes += std::max(encoded, values * kGuessedString) + values * 4;
+      }
+    }
+    return bytes;
   }
 
   parquet::ReaderProperties Properties() const {
@@ -193,7 +267,7 @@ class ParquetSource final : public SourceFile {
     return largest;
   }
 
-  Status StartGroup(int index) {
+  Status StartGroup(RunContext& run, int index) {
     const auto group = metadata_->RowGroup(index);
     group_ = index;
     group_rows_left_ = group->num_rows();
@@ -202,8 +276,12 @@ class ParquetSource final : public SourceFile {
     std::int64_t bytes = 0;
     for (const int leaf : leaves_) bytes += group->ColumnChunk(leaf)->total_uncompressed_size();
     const std::int64_t row_bytes = std::max<std::int64_t>(1, bytes / group_rows_left_);
-    reader_->set_batch_size(
-        std::clamp<std::int64_t>(options_.batch_bytes / row_bytes, 1, options_.batch_rows));
+    batch_rows_ =
+        std::clamp<std::int64_t>(options_.batch_bytes / row_bytes, 1, options_.batch_rows);
+    if (options_.by_column_bytes > 0 && DecodedBytes(*group) <= options_.by_column_bytes) {
+      return ReadByColumn(run, index);
+    }
+    reader_->set_batch_size(batch_rows_);
     IW_ASSIGN(batches_, FromArrow(reader_->GetRecordBatchReader({index}, leaves_)));
     return {};
   }
@@ -236,6 +314,8 @@ class ParquetSource final : public SourceFile {
   std::shared_ptr<parquet::FileMetaData> metadata_;
   std::unique_ptr<parquet::arrow::FileReader> reader_;
   std::unique_ptr<arrow::RecordBatchReader> batches_;
+  std::shared_ptr<arrow::RecordBatch> whole_group_;  // instead of batches_
+  std::int64_t batch_rows_ = 0;
   std::vector<int> leaves_;
   int columns_ = 0;
   int group_ = -1;

@@ -42,6 +42,7 @@ Result<ProjectedFile> ProjectedFile::Open(RunContext& run, FileIO& io, const Dat
   out.step_ = "read " + file.file_path.text();
   const SourceOptions source_options{
       .batch_rows = options.batch_rows,
+      .by_column_bytes = options.by_column_bytes,
       .int96_as_nanos = std::any_of(options.wanted.begin(), options.wanted.end(),
                                     [](const Field& field) { return HasNanos(field.type); })};
   IW_ASSIGN(out.source_, OpenSource(run, io, file, source_options, out.pool_));

@@ -47,6 +47,9 @@ struct SourceOptions {
   std::int64_t batch_rows = 16 * 1024;
   /// A batch stays near this many bytes of decoded values, if the file tells how wide its rows are.
   std::int64_t batch_bytes = 16 << 20;
+  /// Parquet: row groups that decode to at most this are decoded as a whole, one column at a time,
+  /// so that of many columns only one has a page, a dictionary and a decompressor.
+  std::int64_t by_column_bytes = 0;
   /// INT96 timestamps come in nanoseconds, which reach from 1677 to 2262 only.
   bool int96_as_nanos = false;
 };

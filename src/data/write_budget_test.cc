@@ -55,6 +55,27 @@ TEST(WriteBudgetTest, DictionariesOfWideTablesGoBeforeRowGroups) {
                                         "row groups of 85 MiB instead of 128 MiB: memory limit"));
 }
 
+TEST(WriteBudgetTest, ColumnWritersTakePartOfWhatAnOpenWriterNeeds) {
+  WritePlan plan = PlanOf(128 * kMiB);
+  plan.open_column_bytes = 40 * kMiB;
+  const WriteBudget budget = PlanWriteBudget(2048 * kMiB, 1, plan, 50);
+  EXPECT_EQ(budget.max_open_writers, 4);  // two thirds of 2048, by 256 + 2 * 40
+  EXPECT_FALSE(budget.raw_row_group_bytes);
+}
+
+TEST(WriteBudgetTest, ManyColumnWritersAreOpenedOneByOne) {
+  WritePlan plan = PlanOf(128 * kMiB);
+  plan.open_column_bytes = 30 * kMiB;  // of two columns: more than a quarter of two thirds of 256
+  const WriteBudget budget = PlanWriteBudget(256 * kMiB, 2, plan, 50);
+  EXPECT_EQ(budget.raw_row_group_bytes, 256 * kMiB / 3);
+  EXPECT_EQ(budget.by_column_bytes, 128 * kMiB);
+  EXPECT_EQ(budget.max_open_writers, 1);
+  EXPECT_EQ(budget.row_group_bytes, 128 * kMiB);
+  EXPECT_THAT(budget.notes,
+              ElementsAre("row groups written column by column, each of at most 85 MiB of rows "
+                          "before encoding: memory limit"));
+}
+
 TEST(WriteBudgetTest, BatchesShrinkWithTheLimitAndTheRows) {
   EXPECT_EQ(PlanWriteBudget(64 * kMiB, 1, PlanOf(kMiB), 1024).batch_rows, 1024);
   EXPECT_EQ(PlanWriteBudget(64 * kMiB, 1, PlanOf(kMiB), 64).batch_rows, 16384);

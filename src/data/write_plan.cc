@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "data/file_writer.h"
+#include "data/parquet_settings.h"
 
 namespace icewright {
 namespace {
@@ -41,6 +42,7 @@ Result<WritePlan> MakeWritePlan(std::shared_ptr<const TableMetadata> metadata, S
   if (plan.row_group_bytes <= 0 || plan.dictionary_bytes <= 0) {
     return Error(Code::kInvalidArgument, "row-group and dictionary sizes must be above 0");
   }
+  if (plan.format == FileFormat::kParquet) plan.open_column_bytes = OpenColumnBytes(properties);
   IW_ASSIGN(plan.metrics, MetricsConfig::Make(properties, schema, metadata->default_sort_order()));
   plan.schema = std::move(schema);
   plan.metadata = std::move(metadata);

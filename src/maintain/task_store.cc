@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <string_view>
 
 namespace icewright {
 namespace {
@@ -9,7 +11,10 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr int kOffsetBits = 40;  // an offset is block << 40 | position
 
-/// What of a task has a fixed size; the path follows it.
+constexpr std::size_t kMaxShared = std::numeric_limits<std::uint16_t>::max();
+
+/// What of a task has a fixed size. The path follows it, without what it shares at its start with
+/// the first path of the block, which is whole.
 struct Packed {
   std::int64_t record_count;
   std::int64_t file_size_in_bytes;
@@ -22,11 +27,26 @@ struct Packed {
   std::int32_t spec_id;
   std::int32_t sort_order_id;
   std::uint32_t path_length;
+  std::uint16_t shared_length;
   FileFormat format;
-  bool has_file_sequence_number;
-  bool has_first_row_id;
-  bool has_sort_order_id;
+  bool has_file_sequence_number : 1;
+  bool has_first_row_id : 1;
+  bool has_sort_order_id : 1;
 };
+static_assert(sizeof(Packed) == 72, "a plan holds millions of these");
+
+std::string_view FirstPath(const Bytes& block) {
+  Packed first;
+  std::memcpy(&first, block.data(), sizeof(Packed));
+  return std::string_view(block).substr(sizeof(Packed), first.path_length);
+}
+
+std::size_t SharedLength(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min({a.size(), b.size(), kMaxShared});
+  const auto end =
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(most), b.begin());
+  return static_cast<std::size_t>(end.first - a.begin());
+}
 
 }  // namespace
 
@@ -54,7 +74,6 @@ void TaskStore::Add(const FileTask& task) {
   packed.spec_id = Raw(file.spec_id);
   packed.has_sort_order_id = file.sort_order_id.has_value();
   packed.sort_order_id = Raw(file.sort_order_id.value_or(SortOrderId{0}));
-  packed.path_length = static_cast<std::uint32_t>(path.size());
   packed.format = file.file_format;
   deletes_.insert(deletes_.end(), task.deletes.begin(), task.deletes.end());
 
@@ -64,9 +83,12 @@ void TaskStore::Add(const FileTask& task) {
     blocks_.back().reserve(std::max(kBlockBytes, need));
   }
   Bytes& block = blocks_.back();
+  const std::size_t shared = block.empty() ? 0 : SharedLength(path, FirstPath(block));
+  packed.shared_length = static_cast<std::uint16_t>(shared);
+  packed.path_length = static_cast<std::uint32_t>(path.size() - shared);
   offsets_.push_back(static_cast<std::uint64_t>(blocks_.size() - 1) << kOffsetBits | block.size());
   block.append(reinterpret_cast<const char*>(&packed), sizeof(Packed));
-  block.append(path);
+  block.append(path, shared);
 }
 
 FileTask TaskStore::Get(std::size_t index) const {
@@ -77,7 +99,9 @@ FileTask TaskStore::Get(std::size_t index) const {
   std::memcpy(&packed, at, sizeof(Packed));
   FileTask task;
   DataFile& file = task.data_file;
-  file.file_path = Location(std::string(at + sizeof(Packed), packed.path_length));
+  std::string path(FirstPath(block).substr(0, packed.shared_length));
+  path.append(at + sizeof(Packed), packed.path_length);
+  file.file_path = Location(std::move(path));
   file.file_format = packed.format;
   file.partition = partitions_[packed.partition];
   file.spec_id = SpecId{packed.spec_id};

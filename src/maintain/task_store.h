@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file maintain/task_store.h
-/// File tasks of a plan, packed: a plan of a million files fits in little more than their paths.
+/// File tasks of a plan, packed: a plan of a million files takes less than their paths.
 
 #include <cstdint>
 #include <deque>
