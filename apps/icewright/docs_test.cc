@@ -33,7 +33,7 @@ std::string TableIn(const std::string& page, const std::string& task) {
   const std::size_t from = text.str().find(begin);
   if (from == std::string::npos) return "no table of options in " + page;
   const std::size_t first = from + begin.size();
-  return text.str().substr(first, text.str().find("<!-- end -->") - first);
+  return text.str().substr(first, text.str().find("<!-- end -->", first) - first);
 }
 
 TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {

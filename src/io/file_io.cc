@@ -41,7 +41,10 @@ Status FileIO::Move(const Location& from, const Location& to) {
     offset += static_cast<std::int64_t>(got);
   }
   IW_TRY(target->Close());
-  return Delete(from);
+  const Status deleted = Delete(from);
+  // Better no copy than one that nobody knows of; if it stays, too, it does no harm.
+  if (!deleted) (void)Delete(to);
+  return deleted;
 }
 
 Status FileIO::DeleteEmptyFolder(const Location& folder) {

@@ -60,6 +60,26 @@ void AddItem(const QuarantinedFile& file, const QuarantineRecord& record, TaskRe
                                      {"quarantined-at-ms", ToMillis(record.at)}}});
 }
 
+// False also if either cannot be read.
+bool SameBytes(FileIO& io, const Location& a, const Location& b) {
+  constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+  const auto first = io.Open(a);
+  const auto second = io.Open(b);
+  if (!first || !second) return false;
+  Bytes left(kChunkBytes, '\0'), right(kChunkBytes, '\0');
+  for (std::int64_t offset = 0;;) {
+    const auto got_left = (*first)->ReadAt(offset, left);
+    const auto got_right = (*second)->ReadAt(offset, right);
+    if (!got_left || !got_right || *got_left != *got_right) return false;
+    if (*got_left == 0) return true;
+    if (std::string_view(left).substr(0, *got_left) !=
+        std::string_view(right).substr(0, *got_left)) {
+      return false;
+    }
+    offset += static_cast<std::int64_t>(*got_left);
+  }
+}
+
 // Shortens a record to the files that are still of interest; drops an empty one.
 Status KeepOnly(FileIO& io, QuarantineRecord& record, std::vector<QuarantinedFile> files) {
   if (files.size() == record.files.size()) return {};
@@ -160,6 +180,10 @@ class Restoring {
     }
     // Never moved, or restored by a run that was killed.
     if (const auto exists = io_.Exists(moved); exists && !*exists) return true;
+    // A run was killed while it copied: the file is at both places.
+    if (restored.error().code() == Code::kAlreadyExists && SameBytes(io_, moved, file.original)) {
+      if (io_.Delete(moved)) return true;
+    }
     report_.failures.push_back(restored.error().Within("restore " + file.original.text()));
     return false;
   }

@@ -171,7 +171,7 @@ TEST(OrphanQuarantineTest, AFileThatTheTableHasComeToNameIsNotPurged) {
   EXPECT_EQ(table.Quarantined(), 1);
   ASSERT_THAT(table.Restore(), IsOk());
   EXPECT_TRUE(table.DataFiles().contains("x"));
-  EXPECT_THAT(table.Lost(table.Named()), IsEmpty());
+  EXPECT_THAT(table.Lost(), IsEmpty());
 }
 
 TEST(OrphanQuarantineTest, ADamagedRecordIsNamedAndNothingHappens) {
@@ -229,14 +229,17 @@ struct SweepCase {
 
 class OrphanQuarantineSweepTest : public ::testing::TestWithParam<SweepCase> {};
 
-Status RunStep(QuarantineTable& table, Step step) {
+Status RunStep(QuarantineTable& table, Table& loaded, Step step) {
+  table.report = {};
   switch (step) {
     case Step::kQuarantine:
-      return table.Quarantine({.delete_batch_size = 1});
+      return DeleteOrphanFiles({.quarantine = kPlace, .delete_batch_size = 1})
+          .Execute(table.run(), loaded, table.report);
     case Step::kRestore:
-      return table.Restore();
+      return RestoreOrphans({.quarantine = kPlace}).Execute(table.run(), loaded, table.report);
     case Step::kPurge:
-      return table.Purge({.older_than = 0});
+      return PurgeOrphans({.quarantine = kPlace, .older_than = 0})
+          .Execute(table.run(), loaded, table.report);
   }
   return {};
 }
@@ -249,13 +252,14 @@ TEST_P(OrphanQuarantineSweepTest, NoFileIsLostAndTheNextRunFinishes) {
     if (c.step != Step::kQuarantine) {
       ASSERT_THAT(table.Quarantine(), IsOk());
     }
+    Table loaded = table.Load();
     const int start = table.io().calls();
     if (c.kill) {
       table.io().FailFrom(start + call);
     } else {
       table.io().FailAt(start + call);
     }
-    const Status status = RunStep(table, c.step);
+    const Status status = RunStep(table, loaded, c.step);
     const bool reached = table.io().calls() > start + call;
     table.io().FailAt(-1);
     EXPECT_TRUE(table.DataFiles().contains("a"));

@@ -12,6 +12,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 using Options = DeleteOrphanFilesOptions;
@@ -25,10 +26,11 @@ struct Race {
     for (const char* name : {"data/x", "data/y", "data/z"}) table.Plant(name);
   }
 
-  /// Does something once, at the first call of this kind that a run makes.
+  /// Does something once, at the first call of this kind that a run makes, or a later one.
   void At(IoCall call, const std::function<void()>& action, int skip = 0) {
-    table.io().OnCall([this, call, action, skip](int, const IoEvent& event) mutable -> Status {
-      if (event.call != call || skip-- > 0) return {};
+    const auto left = std::make_shared<int>(skip);
+    table.io().OnCall([this, call, action, left](int, const IoEvent& event) -> Status {
+      if (event.call != call || (*left)-- > 0) return {};
       const auto once = action;  // the hook goes, and this closure with it
       table.io().OnCall({});
       once();
@@ -93,7 +95,7 @@ TEST(OrphanRaceTest, NewMetadataFilesOfOthersStay) {
   ASSERT_THAT(race.table.Clean({.min_age = 0, .force_min_age = true, .delete_batch_size = 1}),
               IsOk());
   EXPECT_EQ(race.table.DataFiles(), (Paths{"a", "new"}));
-  EXPECT_THAT(race.table.Lost(race.table.Named()), IsEmpty());
+  EXPECT_THAT(race.table.Lost(), IsEmpty());
 }
 
 TEST(OrphanRaceTest, AnExpiryThatTakesManifestsAwayMakesTheRunReadAgain) {
@@ -115,7 +117,7 @@ TEST(OrphanRaceTest, AnExpiryThatTakesManifestsAwayMakesTheRunReadAgain) {
   };
   ASSERT_THAT(race.table.Clean({}, listing), IsOk());
   EXPECT_EQ(race.table.DataFiles(), (Paths{"b", "c"}));
-  EXPECT_THAT(race.table.Lost(race.table.Named()), IsEmpty());
+  EXPECT_THAT(race.table.Lost(), IsEmpty());
 }
 
 TEST(OrphanRaceTest, AnotherTableInThePlaceStopsTheRun) {
@@ -279,7 +281,7 @@ TEST_P(OrphanSweepTest, NothingNamedGoesAndTheNextRunFinishes) {
     const Status status = table.CleanLoaded(loaded, {.delete_batch_size = 2});
     const bool reached = table.io().calls() > call;
     table.io().FailAt(-1);
-    EXPECT_THAT(table.Lost(table.Named()), IsEmpty());
+    EXPECT_THAT(table.Lost(), IsEmpty());
     const Paths after = table.All();
     for (const std::string& file : before) {
       EXPECT_TRUE(after.contains(file) || orphans.contains(file)) << file;
@@ -289,13 +291,13 @@ TEST_P(OrphanSweepTest, NothingNamedGoesAndTheNextRunFinishes) {
       EXPECT_EQ(after, before) << "an error means that nothing was deleted";
     } else if (table.report.outcome == TaskOutcome::kPartial) {
       ++partial;
-      EXPECT_THAT(table.report.failures, SizeIs(1));
+      EXPECT_THAT(table.report.failures, Not(IsEmpty()));
     } else {
       EXPECT_THAT(table.Orphans(), IsEmpty());
     }
     ASSERT_THAT(table.Clean(), IsOk());
     EXPECT_THAT(table.Orphans(), IsEmpty());
-    EXPECT_THAT(table.Lost(table.Named()), IsEmpty());
+    EXPECT_THAT(table.Lost(), IsEmpty());
     if (HasFailure()) return;
     if (!reached) {
       EXPECT_THAT(status, IsOk());

@@ -196,6 +196,7 @@ Status HashSorter::SpillRun() {
 
 // Many runs would need many open files and buffers.
 Status HashSorter::MergeFirstRuns(const RunContext& run, std::size_t count) {
+  IW_TRY(run.Check());
   auto merged = std::make_unique<RecordSpool>(folder_, 0);
   Merge merge;
   IW_TRY(merge.Start(std::span(runs_).first(count)));
