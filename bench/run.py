@@ -33,8 +33,11 @@ TABLES = {
     "ent1m": ["many-entries", "--entries", "1000000", "--per-manifest", "1000"],
     "ent100k": ["many-entries", "--entries", "100000", "--per-manifest", "1000"],
     "wide500": ["wide", "--files", "8", "--rows", "20000", "--columns", "500"],
+    "orph20k": ["orphans", "--live", "20000", "--orphan", "20000"],
     "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
 }
+
+LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as many that nothing names
 
 # workload -> (table, arguments of icewright, compares rows)
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
@@ -45,6 +48,9 @@ WORKLOADS = {
     "equality-deletes-500k": ("eq500k", COMPACT, True),
     "position-deletes-200k": ("pos200k", COMPACT, True),
     "plan-1m-files": ("ent1m", ["rewrite-data-files", "--dry-run"], False),
+    "orphans-20k-of-40k": ("orph20k", ["delete-orphan-files"], False),
+    "orphans-1m-of-2m-lines": ("ent1m", ["delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),
+    "orphans-1m-of-2m-lines-64mib": ("ent1m", ["--memory", "64MiB", "delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),
     "plan-100k-files": ("ent100k", ["rewrite-data-files", "--dry-run"], False),
     "memory-500-columns": ("wide500", ["--memory", "512MiB", *COMPACT], True),
     "memory-200-row-groups": ("groups200", ["--memory", "512MiB", *COMPACT], True),
@@ -93,11 +99,25 @@ def digest(target):
                                      capture_output=True, text=True, check=True).stdout)
 
 
+def write_listing(target):
+    """2 M lines as an inventory of the store has them: sorted, the orphans among the live files."""
+    if LISTING.exists():
+        return
+    rows = json.loads(subprocess.run([ICEWRIGHT, "--output", "json", "inspect", str(target), "data-files"],
+                                     capture_output=True, text=True, check=True).stdout)
+    with open(LISTING, "w") as out:
+        for path in sorted(row["file_path"] for row in rows):
+            out.write(f"{path}\t2024-01-01T00:00:00Z\t500000\n")
+            out.write(f"{path.removesuffix('.parquet')}-orphan.parquet\t2024-01-01T00:00:00Z\t500000\n")
+
+
 def run(workload):
     table, arguments, compares = WORKLOADS[workload]
     target = fresh(table)
     before = digest(target) if compares else None
-    at = next(i for i, word in enumerate(arguments) if word == "rewrite-data-files") + 1
+    if str(LISTING) in arguments:
+        write_listing(target)
+    at = next(i for i, word in enumerate(arguments) if word.endswith("-files")) + 1
     command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
     figures, out = measure(command)
     line = {"workload": workload, **figures}
@@ -109,6 +129,11 @@ def run(workload):
     elif compares:
         assert digest(target) == before, f"{workload}: rows changed"
         line["rows"] = before["rows"]
+    elif "delete-orphan-files" in arguments:
+        line["objects_left"] = sum(len(files) for _, _, files in os.walk(target))
+        expected = 1_000_000 if str(LISTING) in arguments else int(TABLES[table][4])
+        assert report["counts"]["orphan-files-count"] == expected, report["counts"]
+        assert not list(target.rglob("orphan-*")) and report["counts"]["referenced-files-count"] >= 20_000, report["counts"]
     else:
         expected = int(TABLES[table][2])
         assert report["counts"]["planned-data-files-count"] == expected, report["counts"]

@@ -220,6 +220,42 @@ TEST_P(FileIoSuite, ListsEverythingBelowAFolderOnly) {
   EXPECT_THAT(Listed(At("missing")), IsEmpty());
 }
 
+TEST_P(FileIoSuite, ListsWhatIsDirectlyInAFolder) {
+  for (const char* name : {"t/a", "t/b/c", "t/.hidden", "t/_x/y/z", "t2/z"}) Put(name);
+  const auto list = [&](const std::string& folder) {
+    std::vector<std::string> seen;
+    auto folders = io().ListDirectly(At(folder), [&](const FileStatus& file) -> Status {
+      seen.push_back(file.location.text());
+      return {};
+    });
+    EXPECT_THAT(folders, IsOk());
+    std::sort(seen.begin(), seen.end());
+    for (const std::string& name : *folders) seen.push_back(name + "/");
+    return seen;
+  };
+  EXPECT_THAT(list("t"), ElementsAre(At("t/.hidden").text(), At("t/a").text(), "_x/", "b/"));
+  EXPECT_THAT(list("t/_x"), ElementsAre("y/"));
+  EXPECT_THAT(list("missing"), IsEmpty());
+}
+
+TEST_P(FileIoSuite, AMovedFileHasItsNewNameOnly) {
+  const std::string bytes(3'000'000, 'x');
+  Put("f", bytes);
+  EXPECT_THAT(io().Move(At("f"), At("new/folder/g")), IsOk());
+  EXPECT_THAT(Listed(root()), ElementsAre("/new/folder/g"));
+  EXPECT_THAT(ReadFile(io(), At("new/folder/g")), IsOkAndHolds(bytes));
+}
+
+TEST_P(FileIoSuite, MovingReplacesNothing) {
+  Put("f", "mine");
+  Put("g", "theirs");
+  EXPECT_THAT(io().Move(At("f"), At("g")), HasCode(Code::kAlreadyExists));
+  EXPECT_THAT(ReadFile(io(), At("f")), IsOkAndHolds("mine"));
+  EXPECT_THAT(ReadFile(io(), At("g")), IsOkAndHolds("theirs"));
+  EXPECT_THAT(io().Move(At("missing"), At("h")), HasCode(Code::kNotFound));
+  EXPECT_THAT(Listed(root()), ElementsAre("/f", "/g"));
+}
+
 TEST_P(FileIoSuite, ListGivesSizeAndTime) {
   Put("f", "12345");
   int seen = 0;

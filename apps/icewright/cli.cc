@@ -65,6 +65,7 @@ int RunCommandLine(Env& env, const std::vector<std::string>& args) {
   AddScanCommand(commands);
   AddHealthCommand(commands);
   AddTaskCommands(commands);
+  AddOrphansCommand(commands);
 
   CLI::App app("icewright keeps Apache Iceberg tables healthy.", "icewright");
   app.require_subcommand(1);

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "maintain/convert_equality_deletes_options.h"
+#include "maintain/delete_orphan_files_options.h"
 #include "maintain/expire_snapshots_options.h"
+#include "maintain/orphan_quarantine.h"
 #include "maintain/rewrite_data_files_options.h"
 #include "testing/paths.h"
 
@@ -31,7 +33,7 @@ std::string TableIn(const std::string& page, const std::string& task) {
   const std::size_t from = text.str().find(begin);
   if (from == std::string::npos) return "no table of options in " + page;
   const std::size_t first = from + begin.size();
-  return text.str().substr(first, text.str().find("<!-- end -->") - first);
+  return text.str().substr(first, text.str().find("<!-- end -->", first) - first);
 }
 
 TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
@@ -41,6 +43,10 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
             OptionTable(ExpireSnapshotsFields()));
   EXPECT_EQ(TableIn("convert-equality-deletes.md", "convert-equality-deletes"),
             OptionTable(ConvertEqualityDeletesFields()));
+  const char* const kOrphans = "delete-orphan-files.md";
+  EXPECT_EQ(TableIn(kOrphans, "delete-orphan-files"), OptionTable(DeleteOrphanFilesFields()));
+  EXPECT_EQ(TableIn(kOrphans, "orphans-restore"), OptionTable(RestoreOrphansFields()));
+  EXPECT_EQ(TableIn(kOrphans, "orphans-purge"), OptionTable(PurgeOrphansFields()));
 }
 
 }  // namespace

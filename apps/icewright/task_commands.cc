@@ -1,75 +1,14 @@
-#include <fmt/format.h>
-
-#include <ostream>
-
-#include "codec/json.h"
 #include "config/fields.h"
-#include "config/units.h"
 #include "icewright/command.h"
-#include "icewright/progress_line.h"
+#include "icewright/task_options.h"
+#include "icewright/task_report.h"
 #include "maintain/convert_equality_deletes.h"
+#include "maintain/delete_orphan_files.h"
 #include "maintain/expire_snapshots.h"
 #include "maintain/rewrite_data_files.h"
 
 namespace icewright::cli {
 namespace {
-
-std::string CountText(std::string_view key, std::int64_t value) {
-  return key.ends_with("bytes") ? FormatByteSize(value) : FormatCount(value);
-}
-
-Json ReportJson(std::string_view task, const std::string& table, const TaskReport& report,
-                const Status& status) {
-  Json json = {{"task", task}, {"table", table}, {"outcome", Name(report.outcome)}};
-  if (!report.reason.empty()) json["reason"] = report.reason;
-  json["snapshot_ids"] = Json::array();
-  for (const SnapshotId id : report.snapshot_ids) json["snapshot_ids"].push_back(Raw(id));
-  json["counts"] = Json::object();
-  for (const auto& [key, value] : report.counts) json["counts"][key] = value;
-  json["items"] = Json::array();
-  for (const TaskItem& item : report.items) {
-    Json line = {{"name", item.name}};
-    for (const auto& [key, value] : item.counts) line[key] = value;
-    json["items"].push_back(std::move(line));
-  }
-  json["leftovers"] = Json::array();
-  for (const Location& location : report.leftovers) json["leftovers"].push_back(location.text());
-  json["failures"] = Json::array();
-  for (const Error& error : report.failures) json["failures"].push_back(ErrorJson(error));
-  json["notes"] = report.notes;
-  json["error"] = status ? Json() : ErrorJson(status.error());
-  return json;
-}
-
-void PrintReport(std::ostream& out, std::string_view task, const std::string& table,
-                 const TaskReport& report) {
-  out << task << ' ' << table << ": " << Name(report.outcome);
-  if (!report.reason.empty()) out << " (" << report.reason << ')';
-  out << '\n';
-  if (report.outcome == TaskOutcome::kPlanned && !report.items.empty()) {
-    std::vector<std::string> columns = {"name"};
-    for (const auto& [key, value] : report.items.front().counts) columns.push_back(key);
-    TextTable text(columns);
-    for (const TaskItem& item : report.items) {
-      std::vector<std::string> cells = {item.name};
-      for (const auto& [key, value] : item.counts) cells.push_back(CountText(key, value));
-      text.AddRow(std::move(cells));
-    }
-    text.Print(out);
-  }
-  for (const auto& [key, value] : report.counts) {
-    if (value != 0) out << fmt::format("  {:<32} {}\n", key, CountText(key, value));
-  }
-  for (const SnapshotId id : report.snapshot_ids)
-    out << fmt::format("  {:<32} {}\n", "snapshot", Raw(id));
-  for (const std::string& note : report.notes) out << "  note: " << note << '\n';
-  for (const Error& error : report.failures) {
-    out << "  failed: " << error.message() << " [" << Name(error.code()) << "]\n";
-  }
-  for (const Location& location : report.leftovers) {
-    out << "  left over (not referenced, could not be deleted): " << location.text() << '\n';
-  }
-}
 
 /// Any task whose options are rows.
 template <typename Task, typename Options>
@@ -83,46 +22,12 @@ class TaskCommand final : public Command {
 
   void Define(CLI::App& app) override {
     app.add_option("table", table_, "catalog.namespace.table, or a path")->required();
-    for (const OptionField<Options>& field : fields_) {
-      const std::string flag = "--" + std::string(field.key);
-      const auto set = [this, &field](const std::string& text) {
-        // A bad value is kept for Execute, which reports it like every other error.
-        if (Status status = SetField(field, text, options_); !status && !bad_value_) {
-          bad_value_ = status.error();
-        }
-      };
-      if (IsFlag(field)) {
-        // A switch: alone it means true; --x=false is possible as well.
-        app.add_flag_function(
-               flag, [this, set](std::int64_t n) { set(n > 0 ? "true" : "false"); },
-               std::string(field.help))
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-      } else {
-        app.add_option_function<std::string>(flag, set, std::string(field.help));
-      }
-    }
+    DefineOptions(app, fields_, options_, bad_value_);
   }
 
   Result<ExitCode> Execute(Session& session) override {
     if (bad_value_) return *bad_value_;
-    TaskReport report;
-    Status status;
-    {
-      IW_ASSIGN(Table table, session.LoadTable(table_));
-      const ProgressLine line(session.env().err, session.env().err_is_terminal,
-                              session.run().progress());
-      status = Task(options_).Execute(session.run(), table, report);
-    }
-    if (session.json()) {
-      PrintJson(session.out(), ReportJson(name(), table_, report, status));
-      if (!status) return ExitCodeFor(status.error().code());
-    } else {
-      if (status || !report.snapshot_ids.empty() || !report.leftovers.empty()) {
-        PrintReport(session.out(), name(), table_, report);
-      }
-      if (!status) return status.error().Within(table_);
-    }
-    return report.outcome == TaskOutcome::kPartial ? ExitCode::kPartial : ExitCode::kOk;
+    return RunTask(session, Task(options_), table_);
   }
 
  private:
@@ -143,6 +48,8 @@ void AddTaskCommands(Commands& commands) {
   commands.push_back(
       std::make_unique<TaskCommand<ConvertEqualityDeletes, ConvertEqualityDeletesOptions>>(
           "Turn equality deletes into deletion vectors", ConvertEqualityDeletesFields()));
+  commands.push_back(std::make_unique<TaskCommand<DeleteOrphanFiles, DeleteOrphanFilesOptions>>(
+      "Delete old files that nothing in the table names", DeleteOrphanFilesFields()));
 }
 
 }  // namespace icewright::cli

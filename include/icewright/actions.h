@@ -17,6 +17,8 @@
 #include "base/result.h"
 #include "base/run_context.h"
 #include "catalog/table.h"
+#include "maintain/delete_orphan_files_options.h"
+#include "maintain/orphan_listing.h"
 #include "maintain/rewrite_data_files_options.h"
 #include "maintain/task.h"
 
@@ -47,12 +49,39 @@ class RewriteDataFilesAction {
   Status bad_option_;
 };
 
+/// Collects options; Execute checks them. A file list of the program's own (an inventory of the
+/// store, say) takes the place of the listing.
+class DeleteOrphanFilesAction {
+ public:
+  explicit DeleteOrphanFilesAction(Table table) : table_(std::move(table)) {}
+
+  DeleteOrphanFilesAction& Location(std::string location);
+  DeleteOrphanFilesAction& MinAge(Milliseconds age);
+  DeleteOrphanFilesAction& UsePrefixListing(bool use);
+  DeleteOrphanFilesAction& PrefixMismatchMode(std::string mode);
+  DeleteOrphanFilesAction& CompareToFileList(FileListing files);
+  DeleteOrphanFilesAction& DryRun(bool dry_run);
+
+  /// Any option of the task, spelled as on the command line. A bad one is reported by Execute.
+  DeleteOrphanFilesAction& Option(std::string_view key, std::string_view value);
+
+  /// Errors: those of DeleteOrphanFiles::Execute.
+  Result<TaskReport> Execute(RunContext& run);
+
+ private:
+  Table table_;
+  DeleteOrphanFilesOptions options_;
+  FileListing files_;
+  Status bad_option_;
+};
+
 /// Immutable.
 class Actions {
  public:
   static Actions ForTable(Table table) { return Actions(std::move(table)); }
 
   RewriteDataFilesAction RewriteDataFiles() const { return RewriteDataFilesAction(table_); }
+  DeleteOrphanFilesAction DeleteOrphanFiles() const { return DeleteOrphanFilesAction(table_); }
 
  private:
   explicit Actions(Table table) : table_(std::move(table)) {}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace icewright {
 
@@ -11,6 +12,39 @@ std::vector<DeleteFailure> FileIO::DeleteFiles(std::span<const Location> locatio
     if (Status status = Delete(location); !status) failures.push_back({location, status.error()});
   }
   return failures;
+}
+
+Result<std::vector<std::string>> FileIO::ListDirectly(
+    const Location& folder, const std::function<Status(const FileStatus&)>& visit) {
+  const std::size_t base = folder.Child("").text().size();
+  std::set<std::string> folders;
+  IW_TRY(List(folder, [&](const FileStatus& file) -> Status {
+    const std::string& path = file.location.text();
+    if (path.size() < base) return visit(file);  // the folder is a file
+    const std::size_t slash = path.find('/', base);
+    if (slash == std::string::npos) return visit(file);
+    folders.insert(path.substr(base, slash - base));
+    return {};
+  }));
+  return std::vector<std::string>(folders.begin(), folders.end());
+}
+
+Status FileIO::Move(const Location& from, const Location& to) {
+  constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
+  IW_ASSIGN(const auto source, Open(from));
+  IW_ASSIGN(const auto target, Create(to, CreateMode::kAtomicNew));
+  Bytes buffer(kCopyBytes, '\0');
+  for (std::int64_t offset = 0;;) {
+    IW_ASSIGN(const std::size_t got, source->ReadAt(offset, buffer));
+    if (got == 0) break;
+    IW_TRY(target->Append(std::string_view(buffer).substr(0, got)));
+    offset += static_cast<std::int64_t>(got);
+  }
+  IW_TRY(target->Close());
+  const Status deleted = Delete(from);
+  // Better no copy than one that nobody knows of; if it stays, too, it does no harm.
+  if (!deleted) (void)Delete(to);
+  return deleted;
 }
 
 Status FileIO::DeleteEmptyFolder(const Location& folder) {

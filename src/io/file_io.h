@@ -89,6 +89,16 @@ class FileIO {
   virtual Status List(const Location& prefix,
                       const std::function<Status(const FileStatus&)>& visit) = 0;
 
+  /// Calls `visit` for each file directly in `folder`, spelled with the folder as given; returns
+  /// the names of its sub-folders, sorted. Links to folders are neither. Errors: as List.
+  virtual Result<std::vector<std::string>> ListDirectly(
+      const Location& folder, const std::function<Status(const FileStatus&)>& visit);
+
+  /// Gives a file another name, which must be free. A failure leaves the file where it was, but
+  /// after a crash it may be at both places. Errors: kAlreadyExists: the other file is untouched;
+  /// kNotFound, kIo.
+  virtual Status Move(const Location& from, const Location& to);
+
   /// Names of direct sub-folders of `folder`, sorted; a missing folder has none.
   virtual Result<std::vector<std::string>> ListFolders(const Location& folder) = 0;
 

@@ -103,16 +103,6 @@ Status SyncFolder(const std::string& folder) {
   return {};
 }
 
-// 0, or the errno; EEXIST if the name is taken.
-int MoveToFreeName(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-  // File systems without it (NFS, some FUSE) have link(2), which never replaces either.
-  if (::link(from.c_str(), to.c_str()) != 0) return errno;
-  ::unlink(from.c_str());
-  return 0;
-}
-
 class LocalOutputFile final : public OutputFile {
  public:
   // `written_path` differs from `path` in the atomic modes.
@@ -208,6 +198,15 @@ bool IsTaken(const std::string& path) {
 }
 
 }  // namespace
+
+int MoveToFreeName(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // File systems without it (NFS, some FUSE) have link(2), which never replaces either.
+  if (::link(from.c_str(), to.c_str()) != 0) return errno;
+  ::unlink(from.c_str());
+  return 0;
+}
 
 Error SystemError(int error_number, const char* step, const std::string& path) {
   Code code = Code::kIo;

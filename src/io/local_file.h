@@ -17,6 +17,10 @@ Error SystemError(int error_number, const char* step, const std::string& path);
 /// ".name.crc" beside "name": what Hadoop's checksummed file system keeps.
 std::string ChecksumPathOf(const std::string& path);
 
+/// Renames unless the new name is taken. Returns 0 or the errno: EEXIST if it is, EXDEV for another
+/// file system.
+int MoveToFreeName(const std::string& from, const std::string& to);
+
 Result<std::unique_ptr<InputFile>> OpenInput(Location location, const std::string& path,
                                              std::optional<std::int64_t> size);
 

@@ -125,6 +125,37 @@ class LocalFileIO final : public FileIO {
     return {};
   }
 
+  Result<std::vector<std::string>> ListDirectly(
+      const Location& folder, const std::function<Status(const FileStatus&)>& visit) override {
+    IW_ASSIGN(const std::string path, LocalPathOf(folder));
+    std::vector<std::string> folders;
+    const auto show = [&](const char* name, const struct stat& entry, bool is_link) -> Status {
+      if (!S_ISDIR(entry.st_mode)) return visit(StatusOf(folder.Child(name), entry));
+      if (!is_link) folders.emplace_back(name);
+      return {};
+    };
+    IW_TRY(ForEachEntry(path, show));
+    std::sort(folders.begin(), folders.end());
+    return folders;
+  }
+
+  Status Move(const Location& from, const Location& to) override {
+    IW_ASSIGN(const std::string old_path, LocalPathOf(from));
+    IW_ASSIGN(const std::string new_path, LocalPathOf(to));
+    std::error_code ec;
+    std::filesystem::create_directories(std::filesystem::path(new_path).parent_path(), ec);
+    if (ec) return SystemError(ec.value(), "make the folder of", new_path);
+    const int failed = local::MoveToFreeName(old_path, new_path);
+    if (failed == EXDEV) return FileIO::Move(from, to);
+    if (failed == EEXIST) return Error(Code::kAlreadyExists, to.text() + " already exists");
+    if (failed != 0) return SystemError(failed, "move", old_path);
+    const std::string checksum = local::ChecksumPathOf(old_path);
+    if (local::MoveToFreeName(checksum, local::ChecksumPathOf(new_path)) != 0) {
+      ::unlink(checksum.c_str());  // one that stays would be held against a later file of that name
+    }
+    return {};
+  }
+
   Result<std::vector<std::string>> ListFolders(const Location& folder) override {
     IW_ASSIGN(const std::string path, LocalPathOf(folder));
     std::vector<std::string> names;

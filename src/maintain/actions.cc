@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "maintain/delete_orphan_files.h"
 #include "maintain/rewrite_data_files.h"
 
 namespace icewright {
@@ -62,6 +63,52 @@ Result<TaskReport> RewriteDataFilesAction::Execute(RunContext& run) {
   }
   TaskReport report;
   IW_TRY(RewriteDataFiles(std::move(options)).Execute(run, table_, report));
+  return report;
+}
+
+// ---- DeleteOrphanFilesAction
+
+DeleteOrphanFilesAction& DeleteOrphanFilesAction::Location(std::string location) {
+  options_.location = std::move(location);
+  return *this;
+}
+
+DeleteOrphanFilesAction& DeleteOrphanFilesAction::MinAge(Milliseconds age) {
+  options_.min_age = age.count();
+  return *this;
+}
+
+DeleteOrphanFilesAction& DeleteOrphanFilesAction::UsePrefixListing(bool use) {
+  options_.use_prefix_listing = use;
+  return *this;
+}
+
+DeleteOrphanFilesAction& DeleteOrphanFilesAction::PrefixMismatchMode(std::string mode) {
+  options_.prefix_mismatch_mode = std::move(mode);
+  return *this;
+}
+
+DeleteOrphanFilesAction& DeleteOrphanFilesAction::CompareToFileList(FileListing files) {
+  files_ = std::move(files);
+  return *this;
+}
+
+DeleteOrphanFilesAction& DeleteOrphanFilesAction::DryRun(bool dry_run) {
+  options_.dry_run = dry_run;
+  return *this;
+}
+
+DeleteOrphanFilesAction& DeleteOrphanFilesAction::Option(std::string_view key,
+                                                         std::string_view value) {
+  Status set = SetField(DeleteOrphanFilesFields(), key, value, options_);
+  if (!set && bad_option_) bad_option_ = set;
+  return *this;
+}
+
+Result<TaskReport> DeleteOrphanFilesAction::Execute(RunContext& run) {
+  IW_TRY(bad_option_);
+  TaskReport report;
+  IW_TRY(icewright::DeleteOrphanFiles(options_, files_).Execute(run, table_, report));
   return report;
 }
 

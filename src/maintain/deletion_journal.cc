@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codec/json.h"
+#include "maintain/path_json.h"
 
 namespace icewright {
 namespace {
@@ -19,18 +20,6 @@ constexpr std::int64_t kVersion = 1;
 constexpr std::string_view kSnapshotWord = "snapshot";
 constexpr std::size_t kBufferBytes = 64 << 10;
 constexpr std::size_t kMaxLineBytes = 1 << 20;
-
-bool IsAscii(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
-// JSON has no room for other bytes than UTF-8: DumpJson would replace them, and another file would
-// be named.
-bool FitsJson(const std::string& path) {
-  if (IsAscii(path)) return true;
-  const auto back = ParseJson(DumpJson(Json(path)));
-  return back && back->is_string() && back->get_ref<const std::string&>() == path;
-}
 
 std::optional<FileKind> ParseKind(std::string_view name) {
   const auto* found = std::ranges::find(kFileKindNames, name);
@@ -44,16 +33,9 @@ std::optional<DoomedFile> ParseFile(const Json& line) {
   }
   const auto kind = ParseKind(line[0].get_ref<const std::string&>());
   if (!kind) return std::nullopt;
-  DoomedFile file{.kind = *kind, .path = {}, .size_bytes = line[1].get<std::int64_t>()};
-  if (line.size() == 3 && line[2].is_string()) {
-    file.path = Location(line[2].get<std::string>());
-  } else if (line.size() == 4 && line[2].is_null() && line[3].is_string()) {
-    auto bytes = FromHex(line[3].get_ref<const std::string&>());
-    if (!bytes) return std::nullopt;
-    file.path = Location(std::move(*bytes));
-  }
-  if (file.path.empty()) return std::nullopt;
-  return file;
+  auto path = PathFromJson(line, 2);
+  if (!path) return std::nullopt;
+  return DoomedFile{*kind, std::move(*path), line[1].get<std::int64_t>()};
 }
 
 }  // namespace
@@ -84,14 +66,8 @@ Status JournalWriter::AddLine(std::string_view line) {
 }
 
 Status JournalWriter::Add(const DoomedFile& file) {
-  const std::string& path = file.path.text();
   Json line = Json::array({Name(file.kind), file.size_bytes});
-  if (FitsJson(path)) {
-    line.push_back(path);
-  } else {
-    line.push_back(nullptr);
-    line.push_back(ToHex(path));
-  }
+  AppendPath(file.path, line);
   ++files_;
   return AddLine(DumpJson(line));
 }
@@ -105,9 +81,7 @@ Status JournalWriter::Close() {
 // ---- Reading
 
 JournalReader::JournalReader(Location location, std::unique_ptr<InputFile> file)
-    : location_(std::move(location)),
-      file_(std::move(file)),
-      source_(std::make_unique<InputFileSource>(*file_)) {}
+    : location_(std::move(location)), lines_(std::move(file), kMaxLineBytes) {}
 
 Result<JournalReader> JournalReader::Open(FileIO& io, const Location& location) {
   IW_ASSIGN(auto file, io.Open(location));
@@ -116,30 +90,10 @@ Result<JournalReader> JournalReader::Open(FileIO& io, const Location& location) 
   return reader;
 }
 
-Error JournalReader::Corrupt(std::string_view what) const {
-  return {Code::kCorrupt, fmt::format("{}: line {}: {}", location_.text(), lines_, what)};
-}
-
 Result<bool> JournalReader::NextLine(std::string& line) {
-  line.clear();
-  for (;;) {
-    const std::size_t end = buffer_.find('\n', position_);
-    const std::size_t stop = std::min(end, buffer_.size());
-    line.append(buffer_, position_, stop - position_);
-    if (line.size() > kMaxLineBytes) return Corrupt("the line is too long");
-    if (end != Bytes::npos) {
-      position_ = end + 1;
-      ++lines_;
-      return true;
-    }
-    buffer_.resize(kBufferBytes);
-    IW_ASSIGN(const std::size_t got, source_->Read(buffer_));
-    buffer_.resize(got);
-    position_ = 0;
-    if (got > 0) continue;
-    if (!line.empty()) return Corrupt("the line is cut off");
-    return false;
-  }
+  IW_ASSIGN(const bool more, lines_.Next(line));
+  if (more && !lines_.is_whole()) return Corrupt("the line is cut off");
+  return more;
 }
 
 Status JournalReader::ReadHeader() {

@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "base/run_context.h"
 #include "io/file_io.h"
+#include "io/line_reader.h"
 #include "maintain/reachable_files.h"
 
 namespace icewright {
@@ -65,18 +66,14 @@ class JournalReader {
 
  private:
   JournalReader(Location location, std::unique_ptr<InputFile> file);
-  Error Corrupt(std::string_view what) const;
+  Error Corrupt(std::string_view what) const { return lines_.Corrupt(what); }
   Result<bool> NextLine(std::string& line);
   Status ReadHeader();
   Status CheckEnd(std::string_view line);
 
   Location location_;
-  std::unique_ptr<InputFile> file_;
-  std::unique_ptr<InputFileSource> source_;
+  LineReader lines_;
   JournalHeader header_;
-  Bytes buffer_;
-  std::size_t position_ = 0;
-  std::int64_t lines_ = 0;
   std::int64_t files_ = 0;
   std::string first_line_;  // read with the header, belongs to the files
 };

@@ -13,15 +13,15 @@
 namespace icewright {
 namespace {
 
-/// One call of DeleteJournaled. Batches of a round run in parallel.
+/// One call of DeleteInRounds. Batches of a round run in parallel.
 class Deleter {
  public:
-  Deleter(RunContext& run, Table& table, ReachableFiles& reachable, const DeletionOptions& options)
-      : run_(run), table_(table), reachable_(reachable), options_(options) {}
+  Deleter(RunContext& run, const DeletionSource& source, const DeletionOptions& options)
+      : run_(run), source_(source), options_(options) {}
 
-  DeletionOutcome DeleteAll(const Location& journal) {
+  DeletionOutcome DeleteAll() {
     run_.progress().Enter("delete files", "files", options_.total);
-    if (const Status status = DeleteRounds(journal); !status) outcome_.stopped = status.error();
+    if (const Status status = DeleteRounds(); !status) outcome_.stopped = status.error();
     outcome_.pending = options_.total - settled_;
     return std::move(outcome_);
   }
@@ -29,16 +29,14 @@ class Deleter {
  private:
   using Files = std::vector<DoomedFile>;
 
-  Status DeleteRounds(const Location& journal) {
-    IW_ASSIGN(auto reader,
-              RetryTransient(run_, [&] { return JournalReader::Open(table_.io(), journal); }));
+  Status DeleteRounds() {
     const auto round_size = static_cast<std::size_t>(options_.batch_size) *
                             static_cast<std::size_t>(options_.parallelism);
     for (bool more = true; more;) {
       Files round;
       DoomedFile file;
       while (round.size() < round_size) {
-        IW_ASSIGN(more, reader.Next(file));
+        IW_ASSIGN(more, source_.next(file));
         if (!more) break;
         round.push_back(std::move(file));
       }
@@ -49,15 +47,11 @@ class Deleter {
 
   Status DeleteRound(Files round) {
     IW_TRY(run_.CheckMayWrite());
-    IW_TRY(RetryTransient(run_, [&] {
-             return table_.Refresh(run_);
-           }).Within("load the table before files are deleted"));
-    IW_TRY(reachable_.Extend(run_, table_.state()));
-    const auto spared = std::erase_if(round, [&](const DoomedFile& file) {
-      return reachable_.Contains(HashPath(file.path.text()));
-    });
-    outcome_.spared += static_cast<std::int64_t>(spared);
-    settled_ += static_cast<std::int64_t>(spared);
+    const std::size_t planned = round.size();
+    IW_TRY(source_.spare(round));
+    const auto spared = static_cast<std::int64_t>(planned - round.size());
+    outcome_.spared += spared;
+    settled_ += spared;
     const auto size = static_cast<std::size_t>(options_.batch_size);
     const std::size_t batches = (round.size() + size - 1) / size;
     return ParallelFor(run_, batches, options_.parallelism, [&](std::size_t i) -> Status {
@@ -91,7 +85,7 @@ class Deleter {
     for (const DoomedFile& file : batch) paths.push_back(file.path);
     Milliseconds wait = kFirstTransientWait;
     for (int attempt = 1; !paths.empty(); ++attempt) {
-      const std::vector<DeleteFailure> failed = table_.io().DeleteFiles(paths);
+      const std::vector<DeleteFailure> failed = source_.remove(paths);
       for (const Location& path : paths) failures.erase(path);
       paths.clear();
       for (const DeleteFailure& failure : failed) {
@@ -105,8 +99,7 @@ class Deleter {
   }
 
   RunContext& run_;
-  Table& table_;
-  ReachableFiles& reachable_;
+  const DeletionSource& source_;
   const DeletionOptions& options_;
   std::mutex mutex_;
   DeletionOutcome outcome_;   // guarded by mutex_ while batches run
@@ -115,9 +108,34 @@ class Deleter {
 
 }  // namespace
 
+DeletionOutcome DeleteInRounds(RunContext& run, const DeletionSource& source,
+                               const DeletionOptions& options) {
+  return Deleter(run, source, options).DeleteAll();
+}
+
 DeletionOutcome DeleteJournaled(RunContext& run, Table& table, const Location& journal,
                                 ReachableFiles& reachable, const DeletionOptions& options) {
-  return Deleter(run, table, reachable, options).DeleteAll(journal);
+  std::optional<JournalReader> reader;
+  const DeletionSource source{
+      .next = [&](DoomedFile& file) -> Result<bool> {
+        if (!reader) {
+          IW_ASSIGN(reader,
+                    RetryTransient(run, [&] { return JournalReader::Open(table.io(), journal); }));
+        }
+        return reader->Next(file);
+      },
+      .spare = [&](std::vector<DoomedFile>& round) -> Status {
+        IW_TRY(RetryTransient(run, [&] {
+                 return table.Refresh(run);
+               }).Within("load the table before files are deleted"));
+        IW_TRY(reachable.Extend(run, table.state()));
+        std::erase_if(round, [&](const DoomedFile& file) {
+          return reachable.Contains(HashPath(file.path.text()));
+        });
+        return {};
+      },
+      .remove = [&](std::span<const Location> paths) { return table.io().DeleteFiles(paths); }};
+  return DeleteInRounds(run, source, options);
 }
 
 }  // namespace icewright

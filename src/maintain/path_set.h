@@ -6,6 +6,7 @@
 /// Two paths with the same hash count as one. Users of the set look for what to keep in it, so such
 /// an accident keeps a file that could go, and never the other way round.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,6 +19,7 @@ struct PathHash {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   friend bool operator==(const PathHash&, const PathHash&) = default;
+  friend auto operator<=>(const PathHash&, const PathHash&) = default;
 };
 PathHash HashPath(std::string_view path);
 

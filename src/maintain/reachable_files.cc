@@ -51,28 +51,40 @@ Status ForEachEntry(RunContext& run, FileIO& io, const TableMetadata& metadata,
 
 }  // namespace
 
+void ForEachMetadataFile(const TableState& state, std::span<const SnapshotId> snapshots,
+                         const std::unordered_set<std::int64_t>& without_statistics_of,
+                         const std::function<void(const Location&)>& visit) {
+  const TableMetadata& metadata = *state.metadata;
+  visit(state.metadata_location);
+  for (const MetadataLogEntry& entry : metadata.metadata_log) visit(entry.metadata_file);
+  const auto visit_statistics = [&](const auto& files) {
+    for (const auto& file : files) {
+      if (!without_statistics_of.contains(Raw(file.snapshot_id))) visit(file.statistics_path);
+    }
+  };
+  visit_statistics(metadata.statistics);
+  visit_statistics(metadata.partition_statistics);
+  const SnapshotIndex index(metadata);
+  for (const SnapshotId id : snapshots) {
+    const Snapshot* snapshot = index.Find(id);
+    if (snapshot != nullptr) visit(snapshot->manifest_list);
+  }
+}
+
+Status ForEachLiveEntry(RunContext& run, FileIO& io, const TableMetadata& metadata,
+                        const ManifestFile& manifest,
+                        const std::function<void(const ManifestEntry&)>& visit) {
+  // Readers skip a manifest whose counts say that nothing lives in it.
+  if (!manifest.may_have_live()) return {};
+  return ForEachEntry(run, io, metadata, manifest, true, visit);
+}
+
 // ---- ReachableFiles
 
 void ReachableFiles::AddMetadata(const TableState& state, std::span<const SnapshotId> snapshots,
                                  const std::unordered_set<std::int64_t>& without_statistics_of) {
-  const TableMetadata& metadata = *state.metadata;
-  metadata_.Insert(state.metadata_location.text());
-  for (const MetadataLogEntry& entry : metadata.metadata_log) {
-    metadata_.Insert(entry.metadata_file.text());
-  }
-  const auto add_statistics = [&](const auto& files) {
-    for (const auto& file : files) {
-      if (without_statistics_of.contains(Raw(file.snapshot_id))) continue;
-      metadata_.Insert(file.statistics_path.text());
-    }
-  };
-  add_statistics(metadata.statistics);
-  add_statistics(metadata.partition_statistics);
-  const SnapshotIndex index(metadata);
-  for (const SnapshotId id : snapshots) {
-    const Snapshot* snapshot = index.Find(id);
-    if (snapshot != nullptr) metadata_.Insert(snapshot->manifest_list.text());
-  }
+  ForEachMetadataFile(state, snapshots, without_statistics_of,
+                      [&](const Location& path) { metadata_.Insert(path.text()); });
 }
 
 void ReachableFiles::AddManifests(std::span<const SnapshotId> snapshots) {
@@ -95,9 +107,7 @@ Status ReachableFiles::AddContent(RunContext& run, const TableMetadata& metadata
     const ManifestFile& manifest = manifests_.manifest(unread[i]);
     return RetryTransient(run, [&]() -> Result<Hashes> {
       Hashes hashes;
-      // Readers skip a manifest whose counts say that nothing lives in it.
-      if (!manifest.may_have_live()) return hashes;
-      IW_TRY(ForEachEntry(run, io_, metadata, manifest, true, [&](const ManifestEntry& e) {
+      IW_TRY(ForEachLiveEntry(run, io_, metadata, manifest, [&](const ManifestEntry& e) {
         hashes.push_back(HashPath(e.file.file_path.text()));
       }));
       return hashes;

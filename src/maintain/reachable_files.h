@@ -22,6 +22,7 @@
 #include "catalog/table.h"
 #include "maintain/path_set.h"
 #include "maintain/snapshot_manifests.h"
+#include "manifest/data_file.h"
 
 namespace icewright {
 
@@ -47,6 +48,19 @@ struct DoomedFile {
   std::int64_t size_bytes = 0;  ///< 0 for a manifest list: nothing says its size.
   friend bool operator==(const DoomedFile&, const DoomedFile&) = default;
 };
+
+/// Calls `visit` for each file that the metadata itself names: the current metadata file, the
+/// metadata log, statistics and partition statistics (but of `without_statistics_of`), manifest
+/// lists of `snapshots`. A snapshot without a list (v1) gives an empty location.
+void ForEachMetadataFile(const TableState& state, std::span<const SnapshotId> snapshots,
+                         const std::unordered_set<std::int64_t>& without_statistics_of,
+                         const std::function<void(const Location&)>& visit);
+
+/// Calls `visit` for each live entry of a manifest, without metrics. Cost: reads it, unless its
+/// counts say that nothing lives in it. Errors: those of ManifestReader; those of run.Check().
+Status ForEachLiveEntry(RunContext& run, FileIO& io, const TableMetadata& metadata,
+                        const ManifestFile& manifest,
+                        const std::function<void(const ManifestEntry&)>& visit);
 
 /// How far to look: content files are in manifests, which cost a read each.
 enum class Depth : std::uint8_t { kMetadata, kContent };

@@ -30,6 +30,7 @@ std::string_view Name(TaskOutcome outcome);
 struct TaskItem {
   std::string name;
   std::vector<std::pair<std::string, std::int64_t>> counts;
+  std::string reason = {};  ///< Why it is there, if the user asked.
 };
 
 /// What a run did, also if it failed. Keys of `counts` are Iceberg's names in kebab case; keys that
