@@ -32,6 +32,7 @@ TABLES = {
     "pos200k": ["pos-deletes"],
     "ent1m": ["many-entries", "--entries", "1000000", "--per-manifest", "1000"],
     "ent100k": ["many-entries", "--entries", "100000", "--per-manifest", "1000"],
+    "ent1m100": ["many-entries", "--entries", "1000000", "--per-manifest", "100"],
     "wide500": ["wide", "--files", "8", "--rows", "20000", "--columns", "500"],
     "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
 }
@@ -46,6 +47,8 @@ WORKLOADS = {
     "position-deletes-200k": ("pos200k", COMPACT, True),
     "plan-1m-files": ("ent1m", ["rewrite-data-files", "--dry-run"], False),
     "plan-100k-files": ("ent100k", ["rewrite-data-files", "--dry-run"], False),
+    "manifests-100-of-1000": ("ent100k", ["rewrite-manifests"], "rewritten-manifests-count", 100),
+    "manifests-10000-of-100": ("ent1m100", ["rewrite-manifests"], "rewritten-manifests-count", 10000),
     "memory-500-columns": ("wide500", ["--memory", "512MiB", *COMPACT], True),
     "memory-200-row-groups": ("groups200", ["--memory", "512MiB", *COMPACT], True),
     "memory-sort": ("sf1000", ["--memory", "512MiB", *COMPACT, "--strategy", "sort", "--sort-order", "url asc, id desc"], True),

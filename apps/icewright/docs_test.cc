@@ -8,7 +8,9 @@
 
 #include "maintain/convert_equality_deletes_options.h"
 #include "maintain/expire_snapshots_options.h"
+#include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files_options.h"
+#include "maintain/rewrite_manifests_options.h"
 #include "testing/paths.h"
 
 namespace icewright::cli {
@@ -41,6 +43,10 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
             OptionTable(ExpireSnapshotsFields()));
   EXPECT_EQ(TableIn("convert-equality-deletes.md", "convert-equality-deletes"),
             OptionTable(ConvertEqualityDeletesFields()));
+  EXPECT_EQ(TableIn("remove-dangling-deletes.md", "remove-dangling-deletes"),
+            OptionTable(RemoveDanglingDeletesFields()));
+  EXPECT_EQ(TableIn("rewrite-manifests.md", "rewrite-manifests"),
+            OptionTable(RewriteManifestsFields()));
 }
 
 }  // namespace

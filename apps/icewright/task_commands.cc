@@ -9,7 +9,9 @@
 #include "icewright/progress_line.h"
 #include "maintain/convert_equality_deletes.h"
 #include "maintain/expire_snapshots.h"
+#include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files.h"
+#include "maintain/rewrite_manifests.h"
 
 namespace icewright::cli {
 namespace {
@@ -143,6 +145,11 @@ void AddTaskCommands(Commands& commands) {
   commands.push_back(
       std::make_unique<TaskCommand<ConvertEqualityDeletes, ConvertEqualityDeletesOptions>>(
           "Turn equality deletes into deletion vectors", ConvertEqualityDeletesFields()));
+  commands.push_back(
+      std::make_unique<TaskCommand<RemoveDanglingDeletes, RemoveDanglingDeletesOptions>>(
+          "Remove deletes that apply to no data file any more", RemoveDanglingDeletesFields()));
+  commands.push_back(std::make_unique<TaskCommand<RewriteManifests, RewriteManifestsOptions>>(
+      "Turn many small or unsorted manifests into few", RewriteManifestsFields()));
 }
 
 }  // namespace icewright::cli
