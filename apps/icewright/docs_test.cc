@@ -11,6 +11,7 @@
 #include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files_options.h"
 #include "maintain/rewrite_manifests_options.h"
+#include "maintain/rewrite_position_deletes_options.h"
 #include "testing/paths.h"
 
 namespace icewright::cli {
@@ -45,6 +46,8 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
             OptionTable(ConvertEqualityDeletesFields()));
   EXPECT_EQ(TableIn("remove-dangling-deletes.md", "remove-dangling-deletes"),
             OptionTable(RemoveDanglingDeletesFields()));
+  EXPECT_EQ(TableIn("rewrite-position-deletes.md", "rewrite-position-deletes"),
+            OptionTable(RewritePositionDeletesFields()));
   EXPECT_EQ(TableIn("rewrite-manifests.md", "rewrite-manifests"),
             OptionTable(RewriteManifestsFields()));
 }

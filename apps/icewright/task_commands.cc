@@ -12,6 +12,7 @@
 #include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files.h"
 #include "maintain/rewrite_manifests.h"
+#include "maintain/rewrite_position_deletes.h"
 
 namespace icewright::cli {
 namespace {
@@ -150,6 +151,10 @@ void AddTaskCommands(Commands& commands) {
           "Remove deletes that apply to no data file any more", RemoveDanglingDeletesFields()));
   commands.push_back(std::make_unique<TaskCommand<RewriteManifests, RewriteManifestsOptions>>(
       "Turn many small or unsorted manifests into few", RewriteManifestsFields()));
+  commands.push_back(
+      std::make_unique<TaskCommand<RewritePositionDeletes, RewritePositionDeletesOptions>>(
+          "Merge position delete files, or turn them into deletion vectors",
+          RewritePositionDeletesFields()));
 }
 
 }  // namespace icewright::cli

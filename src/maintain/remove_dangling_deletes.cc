@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_set>
 
-#include "base/executor.h"
 #include "commit/snapshot_update.h"
-#include "manifest/manifest_file.h"
-#include "manifest/manifest_reader.h"
+#include "maintain/live_deletes.h"
 #include "scan/plan_files.h"
 
 namespace icewright {
 namespace {
 
 using Options = RemoveDanglingDeletesOptions;
-using Keys = std::unordered_set<ContentKey, ContentKeyHash>;
 
 constexpr int kMostPlans = 5;
 
@@ -22,24 +18,6 @@ constexpr OptionField<Options> kFields[] = {
     {"branch", &Options::branch, "branch to work on; default: main"},
     {"dry-run", &Options::dry_run, "show what would go, change nothing"},
 };
-
-Result<Keys> AttachedDeletes(RunContext& run, FileIO& io, const TableMetadata& metadata,
-                             const Snapshot& snapshot) {
-  Keys attached;
-  // One object per delete, shared by all its tasks: most look-ups need no path.
-  std::unordered_set<const DeleteTask*> seen;
-  std::vector<std::shared_ptr<const DeleteTask>> alive;  // so that no address comes twice
-  const auto visit = [&](FileTask&& task) -> Status {
-    for (const auto& deletes : task.deletes) {
-      if (!seen.insert(deletes.get()).second) continue;
-      alive.push_back(deletes);
-      attached.insert(ContentKey::Of(deletes->file));
-    }
-    return {};
-  };
-  IW_TRY(PlanFiles(run, io, metadata, snapshot, {}, visit));
-  return attached;
-}
 
 void Count(const std::vector<DataFile>& files, std::string_view prefix, TaskReport& report) {
   const auto key = [&](std::string_view rest) { return std::string(prefix) + std::string(rest); };
@@ -71,29 +49,11 @@ std::span<const OptionField<RemoveDanglingDeletesOptions>> RemoveDanglingDeletes
 Result<std::vector<DataFile>> FindDanglingDeletes(RunContext& run, FileIO& io,
                                                   const TableMetadata& metadata,
                                                   const Snapshot& snapshot) {
-  IW_ASSIGN(std::vector<ManifestFile> manifests, ReadManifests(run, io, metadata, snapshot));
-  std::erase_if(manifests, [](const ManifestFile& manifest) {
-    return manifest.content == ManifestContent::kData || !manifest.may_have_live();
-  });
+  IW_ASSIGN(const AttachedDeletes attached, FindAttachedDeletes(run, io, metadata, snapshot, {}));
+  IW_ASSIGN(std::vector<DeleteTask> detached,
+            FindDetachedDeletes(run, io, metadata, snapshot, attached));
   std::vector<DataFile> dangling;
-  if (manifests.empty()) return dangling;
-  IW_ASSIGN(const Keys attached, AttachedDeletes(run, io, metadata, snapshot));
-  using Batch = std::vector<DataFile>;
-  const auto read = [&](std::size_t i) -> Result<Batch> {
-    Batch batch;
-    IW_ASSIGN(auto reader, ManifestReader::Open(io, metadata, manifests[i], {.metrics = false}));
-    ManifestEntry entry;
-    for (;;) {
-      IW_ASSIGN(const bool more, reader.Next(entry));
-      if (!more) return batch;
-      if (!attached.contains(ContentKey::Of(entry.file))) batch.push_back(std::move(entry.file));
-    }
-  };
-  IW_TRY(OrderedParallel<Batch>(run, manifests.size(), run.threads(), read,
-                                [&](std::size_t, Batch&& batch) -> Status {
-                                  std::ranges::move(batch, std::back_inserter(dangling));
-                                  return {};
-                                }));
+  for (DeleteTask& deletes : detached) dangling.push_back(std::move(deletes.file));
   return dangling;
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "codec/avro/container.h"
+#include "icewright/actions.h"
 #include "maintain/manifest_test_table.h"
 
 namespace icewright {
@@ -200,6 +200,21 @@ TEST(RewriteManifestsTest, AListThatCountsOtherFilesIsCorrupt) {
   EXPECT_THAT(status, HasCode(Code::kCorrupt));
   EXPECT_THAT(status.error().message(), HasSubstr("has 1 live files, its list says 5"));
   EXPECT_THAT(table.Unsound(), IsEmpty());
+}
+
+TEST(RewriteManifestsTest, AsAnAction) {
+  ManifestTestTable table({.properties = kNoMerge});
+  Fill(table, {{"1"}, {"2"}});
+  const Actions actions = Actions::ForTable(table.Load());
+  EXPECT_THAT(actions.RewriteManifests().Option("no", "1").Execute(table.run()),
+              HasCode(Code::kInvalidArgument));
+  auto report = actions.RewriteManifests().Option("target-size-bytes", "1MiB").Execute(table.run());
+  ASSERT_THAT(report, IsOk());
+  EXPECT_EQ(report->counts.at("added-manifests-count"), 1);
+  EXPECT_EQ(actions.RewritePositionDeletes().Execute(table.run())->outcome,
+            TaskOutcome::kNothingToDo);
+  EXPECT_EQ(actions.RemoveDanglingDeletes().Execute(table.run())->outcome,
+            TaskOutcome::kNothingToDo);
 }
 
 // ---- Others commit meanwhile
