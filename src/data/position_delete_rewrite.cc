@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "codec/puffin.h"
 #include "data/arrow_bridge.h"
 #include "data/arrow_schema.h"
 #include "data/delete_cache.h"
+#include "data/deletion_vector_writer.h"
 #include "data/file_writer.h"
 #include "data/location_provider.h"
 
@@ -21,7 +21,6 @@ namespace icewright {
 namespace {
 
 constexpr std::int64_t kBatchRows = 64 << 10;
-constexpr std::string_view kVectorType = "deletion-vector-v1";
 
 // What is deleted of one data file.
 struct Positions {
@@ -60,7 +59,8 @@ Result<std::shared_ptr<const WritePlan>> PlanOf(
 
 class GroupRewriter {
  public:
-  GroupRewriter(RunContext& run, FileIO& io, const std::shared_ptr<const TableMetadata>& metadata,
+  GroupRewriter(RunContext& run, const std::shared_ptr<FileIO>& io,
+                const std::shared_ptr<const TableMetadata>& metadata,
                 const PositionDeletesRequest& request, const std::string& operation_id)
       : run_(run),
         io_(io),
@@ -73,7 +73,7 @@ class GroupRewriter {
     const Status done = ReadAndWrite();
     if (done) return std::move(result_);
     std::string left;
-    for (const DeleteFailure& failure : io_.DeleteFiles(written_)) {
+    for (const DeleteFailure& failure : io_->DeleteFiles(written_)) {
       left += " " + failure.location.text();
     }
     if (left.empty()) return done.error();
@@ -102,7 +102,7 @@ class GroupRewriter {
     if (const auto referenced = ReferencedDataFile(input.file)) only = referenced->text();
     result_.rows_read += input.file.record_count;
     std::int64_t used = 0;
-    IW_ASSIGN(auto split, ReadPositionDeletes(run_, io_, input.file, only));
+    IW_ASSIGN(auto split, ReadPositionDeletes(run_, *io_, input.file, only));
     for (auto& [path, deleted] : split) {
       const auto target = positions_.find(path);
       if (target == positions_.end() || input.sequence_number < target->second.needed) continue;
@@ -191,7 +191,7 @@ class GroupRewriter {
                                        : plan_->format == FileFormat::kAvro  ? "avro"
                                                                              : "orc";
     OpenFile open;
-    IW_ASSIGN(open.writer, CreateFileWriter(run_, plan_, io_, NewLocation(extension), pool_));
+    IW_ASSIGN(open.writer, CreateFileWriter(run_, plan_, *io_, NewLocation(extension), pool_));
     return open;
   }
 
@@ -223,33 +223,25 @@ class GroupRewriter {
   // ---- Deletion vectors
 
   Status WriteVectors() {
-    const Location location = NewLocation("puffin");
-    IW_ASSIGN(auto file, io_.Create(location, CreateMode::kNew));
-    PuffinWriter writer(*file, "icewright");
+    DeletionVectorWriter writer(*metadata_, io_, operation_id_);
+    DataFile target;  // as much as a vector needs to know
+    target.spec_id = request_.spec_id;
+    target.partition = request_.partition;
     for (const auto& [path, positions] : positions_) {
       IW_TRY(run_.Check());
-      const std::int64_t cardinality = positions.bitmap.cardinality();
-      PuffinBlob blob{.type = std::string(kVectorType), .fields = {kRowPositionField}};
-      blob.properties = {{"referenced-data-file", path},
-                         {"cardinality", std::to_string(cardinality)}};
-      IW_ASSIGN(blob, writer.Add(std::move(blob), positions.bitmap.SerializeDeletionVector()));
-      DataFile entry;
-      Describe(entry);
-      entry.file_path = location;
-      entry.file_format = FileFormat::kPuffin;
-      entry.record_count = cardinality;
-      entry.referenced_data_file = Location(path);
-      entry.content_offset = blob.offset;
-      entry.content_size_in_bytes = blob.length;
-      result_.added.push_back({std::move(entry), positions.newest});
+      target.file_path = Location(path);
+      IW_TRY(writer.Add(target, positions.bitmap));
     }
-    IW_TRY(writer.Finish());
-    for (NewDeletes& added : result_.added) added.file.file_size_in_bytes = writer.bytes_written();
-    return file->Close();
+    IW_ASSIGN(std::vector<DataFile> vectors, writer.Finish());
+    auto source = positions_.begin();
+    for (DataFile& vector : vectors) {
+      result_.added.push_back({std::move(vector), (source++)->second.newest});
+    }
+    return {};
   }
 
   RunContext& run_;
-  FileIO& io_;
+  const std::shared_ptr<FileIO>& io_;
   const std::shared_ptr<const TableMetadata>& metadata_;
   const PositionDeletesRequest& request_;
   const std::string& operation_id_;
@@ -266,8 +258,9 @@ class GroupRewriter {
 }  // namespace
 
 Result<RewrittenPositionDeletes> RewritePositionDeleteFiles(
-    RunContext& run, FileIO& io, const std::shared_ptr<const TableMetadata>& metadata,
-    const PositionDeletesRequest& request, const std::string& operation_id) {
+    RunContext& run, const std::shared_ptr<FileIO>& io,
+    const std::shared_ptr<const TableMetadata>& metadata, const PositionDeletesRequest& request,
+    const std::string& operation_id) {
   return GroupRewriter(run, io, metadata, request, operation_id).Rewrite();
 }
 

@@ -56,7 +56,8 @@ struct RewrittenPositionDeletes {
 /// of file names. On an error every file it wrote is deleted again.
 /// Errors: kCorrupt, kExhausted, kUnsupported, those of io.
 Result<RewrittenPositionDeletes> RewritePositionDeleteFiles(
-    RunContext& run, FileIO& io, const std::shared_ptr<const TableMetadata>& metadata,
-    const PositionDeletesRequest& request, const std::string& operation_id);
+    RunContext& run, const std::shared_ptr<FileIO>& io,
+    const std::shared_ptr<const TableMetadata>& metadata, const PositionDeletesRequest& request,
+    const std::string& operation_id);
 
 }  // namespace icewright

@@ -202,7 +202,7 @@ class DeleteRewrite {
     const int limit = std::min(options_.max_concurrent_file_group_rewrites, run_.threads());
     const std::string operation = run_.random().NewUuid();
     IW_TRY(ParallelFor(run_, requests_.size(), limit, [&](std::size_t i) -> Status {
-      auto done = RewritePositionDeleteFiles(run_, table_.io(), metadata_, requests_[i],
+      auto done = RewritePositionDeleteFiles(run_, table_.shared_io(), metadata_, requests_[i],
                                              fmt::format("{}-{}", operation, i));
       if (!done) return done.error().Within(NameOf(requests_[i]));
       results_[i] = *std::move(done);
