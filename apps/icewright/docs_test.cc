@@ -10,7 +10,10 @@
 #include "maintain/delete_orphan_files_options.h"
 #include "maintain/expire_snapshots_options.h"
 #include "maintain/orphan_quarantine.h"
+#include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files_options.h"
+#include "maintain/rewrite_manifests_options.h"
+#include "maintain/rewrite_position_deletes_options.h"
 #include "testing/paths.h"
 
 namespace icewright::cli {
@@ -47,6 +50,12 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
   EXPECT_EQ(TableIn(kOrphans, "delete-orphan-files"), OptionTable(DeleteOrphanFilesFields()));
   EXPECT_EQ(TableIn(kOrphans, "orphans-restore"), OptionTable(RestoreOrphansFields()));
   EXPECT_EQ(TableIn(kOrphans, "orphans-purge"), OptionTable(PurgeOrphansFields()));
+  EXPECT_EQ(TableIn("remove-dangling-deletes.md", "remove-dangling-deletes"),
+            OptionTable(RemoveDanglingDeletesFields()));
+  EXPECT_EQ(TableIn("rewrite-position-deletes.md", "rewrite-position-deletes"),
+            OptionTable(RewritePositionDeletesFields()));
+  EXPECT_EQ(TableIn("rewrite-manifests.md", "rewrite-manifests"),
+            OptionTable(RewriteManifestsFields()));
 }
 
 }  // namespace

@@ -5,7 +5,10 @@
 #include "maintain/convert_equality_deletes.h"
 #include "maintain/delete_orphan_files.h"
 #include "maintain/expire_snapshots.h"
+#include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files.h"
+#include "maintain/rewrite_manifests.h"
+#include "maintain/rewrite_position_deletes.h"
 
 namespace icewright::cli {
 namespace {
@@ -50,6 +53,15 @@ void AddTaskCommands(Commands& commands) {
           "Turn equality deletes into deletion vectors", ConvertEqualityDeletesFields()));
   commands.push_back(std::make_unique<TaskCommand<DeleteOrphanFiles, DeleteOrphanFilesOptions>>(
       "Delete old files that nothing in the table names", DeleteOrphanFilesFields()));
+  commands.push_back(
+      std::make_unique<TaskCommand<RemoveDanglingDeletes, RemoveDanglingDeletesOptions>>(
+          "Remove deletes that apply to no data file any more", RemoveDanglingDeletesFields()));
+  commands.push_back(std::make_unique<TaskCommand<RewriteManifests, RewriteManifestsOptions>>(
+      "Turn many small or unsorted manifests into few", RewriteManifestsFields()));
+  commands.push_back(
+      std::make_unique<TaskCommand<RewritePositionDeletes, RewritePositionDeletesOptions>>(
+          "Merge position delete files, or turn them into deletion vectors",
+          RewritePositionDeletesFields()));
 }
 
 }  // namespace icewright::cli

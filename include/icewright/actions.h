@@ -12,14 +12,21 @@
 /// Java twin: flink/actions/Actions.
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/run_context.h"
 #include "catalog/table.h"
+#include "config/fields.h"
 #include "maintain/delete_orphan_files_options.h"
 #include "maintain/orphan_listing.h"
+#include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files_options.h"
+#include "maintain/rewrite_manifests.h"
+#include "maintain/rewrite_position_deletes.h"
 #include "maintain/task.h"
 
 namespace icewright {
@@ -75,6 +82,41 @@ class DeleteOrphanFilesAction {
   Status bad_option_;
 };
 
+/// An action of a task whose defaults are those of its command: collects options, Execute checks
+/// them.
+template <typename Task, typename Options>
+class TaskAction {
+ public:
+  TaskAction(Table table, std::span<const OptionField<Options>> fields)
+      : table_(std::move(table)), fields_(fields) {}
+
+  /// Any option of the task, spelled as on the command line. A bad one is reported by Execute.
+  TaskAction& Option(std::string_view key, std::string_view value) {
+    Status set = SetField(fields_, key, value, options_);
+    if (!set && bad_option_) bad_option_ = set;
+    return *this;
+  }
+
+  /// Errors: those of the task's Execute.
+  Result<TaskReport> Execute(RunContext& run) {
+    IW_TRY(bad_option_);
+    TaskReport report;
+    IW_TRY(Task(options_).Execute(run, table_, report));
+    return report;
+  }
+
+ private:
+  Table table_;
+  std::span<const OptionField<Options>> fields_;
+  Options options_;
+  Status bad_option_;
+};
+
+using RewriteManifestsAction = TaskAction<RewriteManifests, RewriteManifestsOptions>;
+using RewritePositionDeletesAction =
+    TaskAction<RewritePositionDeletes, RewritePositionDeletesOptions>;
+using RemoveDanglingDeletesAction = TaskAction<RemoveDanglingDeletes, RemoveDanglingDeletesOptions>;
+
 /// Immutable.
 class Actions {
  public:
@@ -82,6 +124,13 @@ class Actions {
 
   RewriteDataFilesAction RewriteDataFiles() const { return RewriteDataFilesAction(table_); }
   DeleteOrphanFilesAction DeleteOrphanFiles() const { return DeleteOrphanFilesAction(table_); }
+  RewriteManifestsAction RewriteManifests() const { return {table_, RewriteManifestsFields()}; }
+  RewritePositionDeletesAction RewritePositionDeletes() const {
+    return {table_, RewritePositionDeletesFields()};
+  }
+  RemoveDanglingDeletesAction RemoveDanglingDeletes() const {
+    return {table_, RemoveDanglingDeletesFields()};
+  }
 
  private:
   explicit Actions(Table table) : table_(std::move(table)) {}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "catalog/metadata_files.h"
+#include "manifest/partition_codec.h"
 
 namespace icewright {
 
@@ -13,7 +14,7 @@ Result<ManifestWriter> CommitScope::NewManifest(SpecId spec_id, ManifestContent 
   }
   const Location location = written.NextManifest(MetadataFolderOf(metadata));
   return ManifestWriter::Create(
-      run, io, location, metadata.schema(), *spec,
+      run, io, location, PartitionSchemaOf(metadata, *spec), *spec,
       {.format_version = metadata.format_version,
        .content = content,
        .snapshot_id = snapshot_id,

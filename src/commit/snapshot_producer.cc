@@ -8,8 +8,10 @@
 
 #include "catalog/metadata_files.h"
 #include "commit/conflict_check.h"
+#include "commit/manifest_swap.h"
 #include "commit/summary_builder.h"
 #include "commit/update_check.h"
+#include "table/snapshot_summary.h"
 
 namespace icewright {
 namespace {
@@ -312,11 +314,35 @@ Result<ProducedSnapshot> SnapshotProducer::WriteList(const Attempt& attempt, int
   return produced;
 }
 
+Result<ProducedSnapshot> SnapshotProducer::ProduceSwap(RunContext& run,
+                                                       const TableMetadata& metadata,
+                                                       int attempt_number) const {
+  IW_ASSIGN(const Attempt attempt, Begin(run, metadata));
+  if (attempt.head == nullptr) {
+    return Error(Code::kConflict, fmt::format("the branch '{}' is gone", update_.branch));
+  }
+  std::vector<ManifestFile> current = attempt.data_manifests;
+  std::ranges::copy(attempt.delete_manifests, std::back_inserter(current));
+  IW_ASSIGN(std::vector<ManifestFile> manifests,
+            SwapManifests(*update_.manifests, id_, metadata.format_version, current));
+  const std::int64_t created = std::ssize(update_.manifests->added);
+  SummaryBuilder builder(metadata);
+  builder.set_manifests({.created = created,
+                         .kept = std::ssize(manifests) - created,
+                         .replaced = std::ssize(update_.manifests->replaced)});
+  Summary extra = update_.properties;
+  extra.emplace_back(summary::kEntriesProcessed,
+                     std::to_string(update_.manifests->entries_processed));
+  return WriteList(attempt, attempt_number, std::move(manifests),
+                   builder.Build(&attempt.head->summary, extra));
+}
+
 Result<ProducedSnapshot> SnapshotProducer::Produce(RunContext& run, const TableMetadata& metadata,
                                                    int attempt_number,
                                                    std::vector<FileConflict>& conflicts) {
   conflicts.clear();
   IW_TRY(CheckUpdateFits(update_, metadata));
+  if (update_.manifests) return ProduceSwap(run, metadata, attempt_number);
   ForgetOtherVersions(metadata.format_version);
   IW_ASSIGN(const MergePolicy policy, MergePolicy::Of(metadata.properties));
   IW_ASSIGN(const Attempt attempt, Begin(run, metadata));

@@ -78,6 +78,8 @@ class SnapshotProducer {
   Result<Summary> Summarise(const Attempt& attempt, const Filtered& data, const Filtered& deletes,
                             const std::vector<ManifestFile>& manifests,
                             std::int64_t merged_away) const;
+  Result<ProducedSnapshot> ProduceSwap(RunContext& run, const TableMetadata& metadata,
+                                       int attempt_number) const;
   Result<ProducedSnapshot> WriteList(const Attempt& attempt, int number,
                                      std::vector<ManifestFile> manifests, Summary summary) const;
 

@@ -3,7 +3,8 @@
 /// \file commit/snapshot_update.h
 /// Commits a new snapshot: builds manifests, validates against what others did, swaps, retries.
 ///
-/// Java twins: MergingSnapshotProducer, BaseRewriteFiles, BaseRowDelta, MergeAppend.
+/// Java twins: MergingSnapshotProducer, BaseRewriteFiles, BaseRowDelta, MergeAppend,
+/// BaseRewriteManifests.
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "base/run_context.h"
 #include "catalog/table.h"
+#include "commit/manifest_swap.h"
 #include "manifest/data_file.h"
 #include "manifest/manifest_file.h"
 #include "table/snapshot.h"
@@ -38,6 +40,9 @@ struct SnapshotUpdate {
   /// too.
   std::vector<DataFile> removed_data_files = {};
   std::vector<DataFile> removed_delete_files = {};
+
+  /// Operation replace, alone: other manifests for the same live files. Nothing is merged then.
+  std::optional<ManifestSwap> manifests = {};
 
   /// The snapshot this update was planned on; what came after it is validated: conflict if the
   /// chain to it is broken, or if a data file that the added deletes name was removed. Unset: no

@@ -102,6 +102,13 @@ Status CheckOperation(const SnapshotUpdate& update) {
   if (update.operation == "delete" && adds_data) {
     return Invalid("a delete must not add data files");
   }
+  if (update.manifests) {
+    if (update.operation != "replace") return Invalid("a swap of manifests must be a replace");
+    if (adds_data || adds_deletes || removes_data || removes_deletes) {
+      return Invalid("a swap of manifests must not add or remove files");
+    }
+    return CheckSwap(*update.manifests);
+  }
   if (update.operation != "replace") return {};
   if (!removes_data && !removes_deletes) return Invalid("a replace must remove files");
   if (adds_data && !removes_data) {

@@ -186,7 +186,7 @@ class Checker {
   Status CheckMetadata() {
     Add("manifests", static_cast<double>(head_.manifests),
         static_cast<double>(thresholds_.manifests), head_.manifests > thresholds_.manifests,
-        "at the head", "rewrite the manifests, or set commit.manifest.min-count-to-merge lower");
+        "at the head", fmt::format("icewright rewrite-manifests {}", table_.name()));
     IW_ASSIGN(const auto file, table_.io().Open(table_.metadata_location()));
     IW_ASSIGN(const std::int64_t size, file->Size());
     Add("metadata-size-bytes", static_cast<double>(size),

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
 #include "base/executor.h"
 #include "data/rewrite_engine.h"
+#include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_committer.h"
 #include "manifest/data_file.h"
 #include "scan/plan_files.h"
@@ -104,6 +106,34 @@ void DescribePlan(const RewriteJob& job, TaskReport& report) {
                     "max-rewrite-bytes is reached",
                     job.plan.groups_over_cap));
   }
+}
+
+// What remove-dangling-deletes does after (or without) a rewrite becomes part of its report.
+Status RemoveDangling(RunContext& run, Table& table, const RewriteDataFilesOptions& options,
+                      TaskReport& report) {
+  TaskReport removal;
+  const Status removed =
+      RemoveDanglingDeletes({.branch = options.branch, .dry_run = options.dry_run})
+          .Execute(run, table, removal);
+  std::ranges::move(removal.snapshot_ids, std::back_inserter(report.snapshot_ids));
+  std::ranges::move(removal.leftovers, std::back_inserter(report.leftovers));
+  std::ranges::move(removal.notes, std::back_inserter(report.notes));
+  const bool plans = options.dry_run;
+  report.counts[plans ? "planned-dangling-delete-files" : "removed-dangling-delete-files-count"] =
+      removal.counts[plans ? "planned-delete-files-count" : "removed-delete-files-count"];
+  if (removed) {
+    if (report.outcome == TaskOutcome::kNothingToDo &&
+        removal.outcome != TaskOutcome::kNothingToDo) {
+      report.outcome = removal.outcome;
+      report.reason.clear();
+    }
+    return {};
+  }
+  // The rewrite has landed; others may win the race for the deletes.
+  if (removed.error().code() != Code::kConflict) return removed;
+  report.failures.push_back(removed.error().Within("remove dangling deletes"));
+  report.outcome = TaskOutcome::kPartial;
+  return {};
 }
 
 // Rewrites the groups of a job in parallel and hands each to the committer.
@@ -207,6 +237,11 @@ Status RewriteDataFiles::Execute(RunContext& run, Table& table, TaskReport& repo
     return Error(Code::kUnsupported, reason);
   }
   IW_TRY(table.Refresh(run));
+  IW_TRY(RewriteGroups(run, table, report));
+  return options_.remove_dangling_deletes ? RemoveDangling(run, table, options_, report) : Status();
+}
+
+Status RewriteDataFiles::RewriteGroups(RunContext& run, Table& table, TaskReport& report) const {
   IW_ASSIGN(const RewriteJob job, Plan(run, table));
   DescribePlan(job, report);
   report.counts["skipped-data-files-count"] = job.plan.files_skipped;

@@ -48,6 +48,8 @@ class RewriteDataFiles final : public MaintenanceTask {
   Result<RewriteJob> Plan(RunContext& run, const Table& table) const;
 
  private:
+  Status RewriteGroups(RunContext& run, Table& table, TaskReport& report) const;
+
   RewriteDataFilesOptions options_;
 };
 

@@ -60,6 +60,8 @@ constexpr OptionField<Options> kFields[] = {
      "sort: 'a asc, b desc nulls last'; default: the table's sort order"},
     {"compression-factor", &Options::compression_factor,
      "sort: expected output size / input size; default: 1.0"},
+    {"remove-dangling-deletes", &Options::remove_dangling_deletes,
+     "afterwards remove deletes that apply to no data file any more"},
     {"verify", &Options::verify, "compare a hash of every value before the commit"},
     {"dry-run", &Options::dry_run, "show the plan, write nothing"},
 };

@@ -73,6 +73,9 @@ struct RewriteDataFilesOptions {
   /// Sort: expected output size / input size. Range: > 0.
   double compression_factor = 1.0;
 
+  /// After the commit remove the deletes that apply to no data file of the branch any more.
+  bool remove_dangling_deletes = false;
+
   /// Compare a hash of every value read with one of every value written.
   bool verify = false;
   /// Report the plan; write nothing.

@@ -19,13 +19,6 @@ class OwningSource final : public ByteSource {
   InputFileSource source_;
 };
 
-/// Iceberg's name of a codec -> ours.
-Result<Compression> CompressionOf(std::string_view name) {
-  if (name == "gzip") return Compression::kDeflate;
-  if (name == "uncompressed" || name == "none") return Compression::kNone;
-  return avro::CodecByName(name);
-}
-
 std::string SyncMarker(Random& random) {
   std::string marker;
   AppendLittle(marker, random.Next());
@@ -34,6 +27,12 @@ std::string SyncMarker(Random& random) {
 }
 
 }  // namespace
+
+Result<Compression> CompressionOf(std::string_view name) {
+  if (name == "gzip") return Compression::kDeflate;
+  if (name == "uncompressed" || name == "none") return Compression::kNone;
+  return avro::CodecByName(name);
+}
 
 Result<avro::ContainerReader> OpenAvro(FileIO& io, const Location& location,
                                        std::optional<std::int64_t> size_bytes) {

@@ -21,6 +21,9 @@ namespace icewright::manifest_internal {
 Result<avro::ContainerReader> OpenAvro(FileIO& io, const Location& location,
                                        std::optional<std::int64_t> size_bytes = {});
 
+/// The codec of a value of write.manifest.compression-codec. Errors: kUnsupported.
+Result<Compression> CompressionOf(std::string_view name);
+
 /// A number among the container's metadata; unset if the key is absent. Errors: kCorrupt.
 Result<std::optional<std::int64_t>> HeaderNumber(const avro::ContainerReader& container,
                                                  std::string_view key);

@@ -1,5 +1,6 @@
 #include "manifest/manifest_statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -54,18 +55,30 @@ void ManifestStatistics::AddPartition(const StructValue& partition) {
   }
 }
 
-void ManifestStatistics::Add(const ManifestEntry& entry) {
-  const auto status = static_cast<std::size_t>(entry.status);
-  ++files_[status];
-  if (__builtin_add_overflow(rows_[status], entry.file.record_count, &rows_[status])) {
-    rows_[status] = std::numeric_limits<std::int64_t>::max();  // forged counts only
+void ManifestStatistics::AddRows(EntryStatus status, std::int64_t rows) {
+  std::int64_t& sum = rows_[static_cast<std::size_t>(status)];
+  if (__builtin_add_overflow(sum, rows, &sum)) {
+    sum = std::numeric_limits<std::int64_t>::max();  // forged counts only
   }
+}
+
+void ManifestStatistics::AddSequenceNumber(SequenceNumber number) {
+  min_sequence_number_ = std::min(number, min_sequence_number_.value_or(number));
+}
+
+void ManifestStatistics::Add(const ManifestEntry& entry) {
+  ++files_[static_cast<std::size_t>(entry.status)];
+  AddRows(entry.status, entry.file.record_count);
   // Deleted entries count in the summaries, too: readers of deletes prune by them.
   AddPartition(entry.file.partition);
-  if (!entry.is_live() || !entry.sequence_number) return;
-  if (!min_sequence_number_ || *entry.sequence_number < *min_sequence_number_) {
-    min_sequence_number_ = entry.sequence_number;
-  }
+  if (entry.is_live() && entry.sequence_number) AddSequenceNumber(*entry.sequence_number);
+}
+
+void ManifestStatistics::AddExisting(const ExistingFiles& files) {
+  files_[static_cast<std::size_t>(EntryStatus::kExisting)] += files.files;
+  AddRows(EntryStatus::kExisting, files.rows);
+  AddPartition(*files.partition);
+  AddSequenceNumber(files.min_sequence_number);
 }
 
 void ManifestStatistics::Describe(ManifestFile& manifest) const {

@@ -7,6 +7,7 @@
 
 #include "manifest/data_file.h"
 #include "manifest/manifest_file.h"
+#include "manifest/manifest_writer.h"
 #include "table/type.h"
 
 namespace icewright::manifest_internal {
@@ -18,6 +19,7 @@ class ManifestStatistics {
 
   /// An unset sequence number stands for the one that the commit will get.
   void Add(const ManifestEntry& entry);
+  void AddExisting(const ExistingFiles& files);
 
   /// Counts, rows, summaries and min_sequence_number; without a live entry that has an explicit
   /// number, min_sequence_number is pending.
@@ -31,6 +33,8 @@ class ManifestStatistics {
     Literal upper = {};
   };
   void AddPartition(const StructValue& partition);
+  void AddRows(EntryStatus status, std::int64_t rows);
+  void AddSequenceNumber(SequenceNumber number);
 
   Type partition_type_;
   std::vector<FieldRange> ranges_;

@@ -4,13 +4,11 @@
 
 #include "codec/json.h"
 #include "manifest/avro_file.h"
+#include "manifest/entry_check.h"
 #include "manifest/manifest_statistics.h"
-#include "manifest/partition_codec.h"
 #include "manifest/record_writer.h"
 
 namespace icewright {
-
-using manifest_internal::In;
 
 namespace {
 
@@ -43,7 +41,6 @@ struct ManifestWriter::Rep {
 
   Status Write(const ManifestEntry& entry);
   Status CheckFile(const DataFile& data_file) const;
-  void WriteDataFile(avro::Encoder& out, const DataFile& data_file) const;
 
   Location location;
   SpecId spec_id;
@@ -56,58 +53,14 @@ struct ManifestWriter::Rep {
 };
 
 Status ManifestWriter::Rep::CheckFile(const DataFile& data_file) const {
-  const auto refuse = [&](Code code, std::string_view why) {
-    return Error(code, fmt::format("write {} into manifest {}: {}", data_file.file_path.text(),
-                                   location.text(), why));
-  };
-  if ((data_file.content == FileContent::kData) != (options.content == ManifestContent::kData)) {
-    return refuse(Code::kInvalidArgument, "data and deletes do not share a manifest");
-  }
-  if (data_file.spec_id != spec_id) {
-    return refuse(Code::kInvalidArgument, fmt::format("it belongs to spec {}, not {}",
-                                                      Raw(data_file.spec_id), Raw(spec_id)));
-  }
-  if (data_file.is_deletion_vector() && options.format_version < 3) {
-    return refuse(Code::kUnsupported, "deletion vectors need format version 3");
-  }
-  return manifest_internal::CheckPartition(partition_type, data_file.partition)
+  return manifest_internal::CheckEntryFile(data_file, options.format_version, options.content,
+                                           spec_id, partition_type)
       .Within("manifest " + location.text());
-}
-
-void ManifestWriter::Rep::WriteDataFile(avro::Encoder& out, const DataFile& data_file) const {
-  for (const auto& column : manifest_internal::kDataFileColumns) {
-    const In in = column.InVersion(options.format_version);
-    if (in == In::kNo) continue;
-    std::visit(
-        [&]<typename T>(T DataFile::*member) {
-          if constexpr (std::is_same_v<T, StructValue>) {
-            manifest_internal::WritePartition(out, partition_type, data_file.*member);
-          } else {
-            manifest_internal::WriteColumn(out, in, data_file.*member);
-          }
-        },
-        column.member);
-    if (options.format_version == 1 && column.name == "file_size_in_bytes") {
-      out.WriteLong(manifest_internal::kBlockSize);
-    }
-  }
 }
 
 Status ManifestWriter::Rep::Write(const ManifestEntry& line) {
   avro::Encoder out = file.container().encoder();
-  for (const auto& column : manifest_internal::kEntryColumns) {
-    const In in = column.InVersion(options.format_version);
-    if (in == In::kNo) continue;
-    std::visit(
-        [&]<typename T>(T ManifestEntry::*member) {
-          if constexpr (std::is_same_v<T, DataFile>) {
-            WriteDataFile(out, line.*member);
-          } else {
-            manifest_internal::WriteColumn(out, in, line.*member);
-          }
-        },
-        column.member);
-  }
+  manifest_internal::WriteEntry(out, options.format_version, partition_type, line, line.status);
   IW_TRY(file.container().EndRecord().Within("write manifest " + location.text()));
   statistics.Add(line);
   ++entries;
@@ -122,13 +75,7 @@ ManifestWriter::~ManifestWriter() = default;
 Result<ManifestWriter> ManifestWriter::Create(RunContext& run, FileIO& io, const Location& location,
                                               const Schema& schema, const PartitionSpec& spec,
                                               ManifestWriteOptions options) {
-  if (options.format_version < 1 || options.format_version > kMaxFormatVersion) {
-    return Error(Code::kUnsupported,
-                 fmt::format("write a manifest of format version {}", options.format_version));
-  }
-  if (options.format_version == 1 && options.content == ManifestContent::kDeletes) {
-    return Error(Code::kUnsupported, "format version 1 has no delete manifests");
-  }
+  IW_TRY(manifest_internal::CheckManifestKind(options.format_version, options.content));
   Type type = spec.PartitionType(schema);
   const Json avro = manifest_internal::ManifestAvroSchema(options.format_version, type);
   IW_ASSIGN(auto file, manifest_internal::AvroFileWriter::Create(run, io, location, DumpJson(avro),
@@ -153,10 +100,7 @@ Status ManifestWriter::AddAdded(const DataFile& file,
 
 Status ManifestWriter::AddExisting(const ManifestEntry& entry) {
   IW_TRY(rep_->CheckFile(entry.file));
-  if (!entry.sequence_number || !entry.snapshot_id) {
-    return Error(Code::kInvalidArgument, "existing entry without snapshot id or sequence number: " +
-                                             entry.file.file_path.text());
-  }
+  IW_TRY(manifest_internal::CheckExisting(entry));
   ManifestEntry copy = entry;
   copy.status = EntryStatus::kExisting;
   return rep_->Write(copy);
@@ -172,6 +116,16 @@ Status ManifestWriter::AddDeleted(const ManifestEntry& entry) {
   copy.status = EntryStatus::kDeleted;
   copy.snapshot_id = rep_->options.snapshot_id;
   return rep_->Write(copy);
+}
+
+Status ManifestWriter::AppendBlock(const EntryBlock& block) {
+  const std::string step = "write manifest " + rep_->location.text();
+  IW_TRY(rep_->file.container()
+             .AppendRaw({.count = block.count, .compressed = block.compressed})
+             .Within(step));
+  for (const ExistingFiles& files : block.files) rep_->statistics.AddExisting(files);
+  rep_->entries += block.count;
+  return {};
 }
 
 std::int64_t ManifestWriter::entries() const { return rep_->entries; }

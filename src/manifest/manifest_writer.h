@@ -5,9 +5,12 @@
 ///
 /// Spec: "Manifests".   Java twins: ManifestWriter, V1Writer, V2Writer, V3Writer.
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/bytes.h"
 #include "base/run_context.h"
 #include "io/file_io.h"
 #include "manifest/data_file.h"
@@ -21,6 +24,21 @@ struct ManifestWriteOptions {
   ManifestContent content = ManifestContent::kData;
   SnapshotId snapshot_id{};                ///< Of the commit that writes the manifest.
   std::string compression_codec = "gzip";  ///< write.manifest.compression-codec
+};
+
+/// Existing files of one partition, as lists count them.
+struct ExistingFiles {
+  const StructValue* partition = nullptr;  ///< Borrowed.
+  std::int32_t files = 0;
+  std::int64_t rows = 0;
+  SequenceNumber min_sequence_number{0};
+};
+
+/// A compressed block of records that an EntryEncoder of the same kind made.
+struct EntryBlock {
+  std::int64_t count = 0;
+  Bytes compressed;
+  std::vector<ExistingFiles> files;  ///< What is in it.
 };
 
 /// All entries share one spec and one content type. Single-threaded.
@@ -43,6 +61,9 @@ class ManifestWriter {
   Status AddExisting(const ManifestEntry& entry);
   /// DELETED by this commit, everything explicit.
   Status AddDeleted(const ManifestEntry& entry);
+
+  /// Precondition: the encoder had this writer's spec, schema and options.
+  Status AppendBlock(const EntryBlock& block);
 
   std::int64_t entries() const;
   /// Length so far, for rolling.

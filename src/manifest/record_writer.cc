@@ -98,6 +98,24 @@ Json ColumnsJson(const Columns& columns, int version, const Type& partition_type
   return fields;
 }
 
+void WriteDataFile(avro::Encoder& out, int format_version, const Type& partition_type,
+                   const DataFile& file) {
+  for (const DataFileColumn& column : kDataFileColumns) {
+    const In in = column.InVersion(format_version);
+    if (in == In::kNo) continue;
+    std::visit(
+        [&]<typename T>(T DataFile::*member) {
+          if constexpr (std::is_same_v<T, StructValue>) {
+            WritePartition(out, partition_type, file.*member);
+          } else {
+            WriteColumn(out, in, file.*member);
+          }
+        },
+        column.member);
+    if (format_version == 1 && column.name == "file_size_in_bytes") out.WriteLong(kBlockSize);
+  }
+}
+
 }  // namespace
 
 Json ManifestAvroSchema(int format_version, const Type& partition_type) {
@@ -111,6 +129,25 @@ Json ManifestListAvroSchema(int format_version) {
 void WriteValue(avro::Encoder& out, const PartitionFieldSummary& value) {
   for (const SummaryColumn& column : kSummaryColumns) {
     std::visit([&](auto member) { WriteColumn(out, column.v2, value.*member); }, column.member);
+  }
+}
+
+void WriteEntry(avro::Encoder& out, int format_version, const Type& partition_type,
+                const ManifestEntry& entry, EntryStatus status) {
+  for (const EntryColumn& column : kEntryColumns) {
+    const In in = column.InVersion(format_version);
+    if (in == In::kNo) continue;
+    std::visit(
+        [&]<typename T>(T ManifestEntry::*member) {
+          if constexpr (std::is_same_v<T, DataFile>) {
+            WriteDataFile(out, format_version, partition_type, entry.*member);
+          } else if constexpr (std::is_same_v<T, EntryStatus>) {
+            WriteColumn(out, in, status);
+          } else {
+            WriteColumn(out, in, entry.*member);
+          }
+        },
+        column.member);
   }
 }
 

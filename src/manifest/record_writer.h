@@ -73,4 +73,8 @@ void WriteColumn(avro::Encoder& out, In in, const T& value) {
   if (in == In::kRequired || !IsAbsent(value)) WriteValue(out, ValueOf(value));
 }
 
+/// One record of a manifest, with this status. Precondition: CheckPartition.
+void WriteEntry(avro::Encoder& out, int format_version, const Type& partition_type,
+                const ManifestEntry& entry, EntryStatus status);
+
 }  // namespace icewright::manifest_internal

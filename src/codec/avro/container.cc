@@ -182,6 +182,13 @@ Result<bool> ContainerReader::Next(Block& block) {
 
 // ---- writer
 
+Result<Bytes> CompressBlock(Compression codec, ByteView records, std::optional<int> level) {
+  if (codec == Compression::kNone) return Bytes(records);
+  IW_ASSIGN(Bytes stored, Compress(codec, records, level));
+  if (codec == Compression::kSnappy) AppendLittle(stored, __builtin_bswap32(Crc32(records)));
+  return stored;
+}
+
 Result<ContainerWriter> ContainerWriter::Open(ByteSink& sink, std::string_view schema_json,
                                               const std::map<std::string, std::string>& metadata,
                                               Options options) {
@@ -237,11 +244,8 @@ Status ContainerWriter::Flush() {
   if (options_.compression == Compression::kNone) {
     IW_TRY(Write(records_, buffer_));
   } else {
-    IW_ASSIGN(Bytes compressed, Compress(options_.compression, buffer_, options_.level));
-    if (options_.compression == Compression::kSnappy) {
-      AppendLittle(compressed, __builtin_bswap32(Crc32(buffer_)));
-    }
-    IW_TRY(Write(records_, compressed));
+    IW_ASSIGN(const Bytes stored, CompressBlock(options_.compression, buffer_, options_.level));
+    IW_TRY(Write(records_, stored));
   }
   records_ = 0;
   buffer_.clear();

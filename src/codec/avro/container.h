@@ -71,6 +71,9 @@ class ContainerReader {
   Bytes output_;             // the current block, decompressed
 };
 
+/// Records as a block stores them, Snappy's checksum included: what RawBlock::compressed holds.
+Result<Bytes> CompressBlock(Compression codec, ByteView records, std::optional<int> level = {});
+
 /// Writes a container to a byte stream. Single-threaded.
 class ContainerWriter {
  public:
