@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "maintain/compute_partition_stats.h"
+#include "maintain/compute_table_stats.h"
 #include "maintain/convert_equality_deletes_options.h"
 #include "maintain/expire_snapshots_options.h"
 #include "maintain/rewrite_data_files_options.h"
@@ -41,6 +43,10 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
             OptionTable(ExpireSnapshotsFields()));
   EXPECT_EQ(TableIn("convert-equality-deletes.md", "convert-equality-deletes"),
             OptionTable(ConvertEqualityDeletesFields()));
+  EXPECT_EQ(TableIn("compute-table-stats.md", "compute-table-stats"),
+            OptionTable(ComputeTableStatsFields()));
+  EXPECT_EQ(TableIn("compute-partition-stats.md", "compute-partition-stats"),
+            OptionTable(ComputePartitionStatsFields()));
 }
 
 }  // namespace

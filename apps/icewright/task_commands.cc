@@ -7,6 +7,8 @@
 #include "config/units.h"
 #include "icewright/command.h"
 #include "icewright/progress_line.h"
+#include "maintain/compute_partition_stats.h"
+#include "maintain/compute_table_stats.h"
 #include "maintain/convert_equality_deletes.h"
 #include "maintain/expire_snapshots.h"
 #include "maintain/rewrite_data_files.h"
@@ -143,6 +145,12 @@ void AddTaskCommands(Commands& commands) {
   commands.push_back(
       std::make_unique<TaskCommand<ConvertEqualityDeletes, ConvertEqualityDeletesOptions>>(
           "Turn equality deletes into deletion vectors", ConvertEqualityDeletesFields()));
+  commands.push_back(std::make_unique<TaskCommand<ComputeTableStats, ComputeTableStatsOptions>>(
+      "Count distinct values of columns into a statistics file", ComputeTableStatsFields()));
+  commands.push_back(
+      std::make_unique<TaskCommand<ComputePartitionStats, ComputePartitionStatsOptions>>(
+          "Count files and rows of partitions into a statistics file",
+          ComputePartitionStatsFields()));
 }
 
 }  // namespace icewright::cli
