@@ -32,11 +32,13 @@ TABLES = {
     "pos200k": ["pos-deletes"],
     "ent1m": ["many-entries", "--entries", "1000000", "--per-manifest", "1000"],
     "ent100k": ["many-entries", "--entries", "100000", "--per-manifest", "1000"],
+    "snap2000": ["many-snapshots", "--snapshots", "2000"],
     "wide500": ["wide", "--files", "8", "--rows", "20000", "--columns", "500"],
     "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
 }
 
 # workload -> (table, arguments of icewright, compares rows)
+COMMANDS = {"rewrite-data-files", "expire-snapshots"}
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 WORKLOADS = {
     "compact-sf1000": ("sf1000", COMPACT, True),
@@ -46,6 +48,7 @@ WORKLOADS = {
     "position-deletes-200k": ("pos200k", COMPACT, True),
     "plan-1m-files": ("ent1m", ["rewrite-data-files", "--dry-run"], False),
     "plan-100k-files": ("ent100k", ["rewrite-data-files", "--dry-run"], False),
+    "expire-2000-to-10": ("snap2000", ["expire-snapshots", "--max-snapshot-age", "0s", "--retain-last", "10"], False),
     "memory-500-columns": ("wide500", ["--memory", "512MiB", *COMPACT], True),
     "memory-200-row-groups": ("groups200", ["--memory", "512MiB", *COMPACT], True),
     "memory-sort": ("sf1000", ["--memory", "512MiB", *COMPACT, "--strategy", "sort", "--sort-order", "url asc, id desc"], True),
@@ -93,11 +96,24 @@ def digest(target):
                                      capture_output=True, text=True, check=True).stdout)
 
 
+def unreachable(target):
+    """Number of files of a table, and those that neither its metadata nor a snapshot names."""
+    def look(*what):
+        return json.loads(subprocess.run([ICEWRIGHT, "--output", "json", "inspect", str(target), *what],
+                                         capture_output=True, text=True, check=True).stdout)
+    snapshots = look("snapshots")
+    named = {row["file"] for row in look("metadata-log")} | {row["manifest_list"] for row in snapshots}
+    named |= {row["path"] for row in look("all-manifests")} | {row["file_path"] for row in look("all-files")}
+    named = {path.removeprefix("file:") for path in named} | {f"{target}/metadata/version-hint.text"}
+    there = {str(path) for path in target.rglob("*") if path.is_file() and not path.name.endswith(".crc")}
+    return len(there), sorted(there - named)
+
+
 def run(workload):
     table, arguments, compares = WORKLOADS[workload]
     target = fresh(table)
     before = digest(target) if compares else None
-    at = next(i for i, word in enumerate(arguments) if word == "rewrite-data-files") + 1
+    at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
     command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
     figures, out = measure(command)
     line = {"workload": workload, **figures}
@@ -109,6 +125,10 @@ def run(workload):
     elif compares:
         assert digest(target) == before, f"{workload}: rows changed"
         line["rows"] = before["rows"]
+    elif "expire-snapshots" in arguments:
+        line["objects_left"], line["unreachable"] = unreachable(target)
+        assert report["counts"]["expired-snapshots-count"] == int(TABLES[table][2]) - 10, report["counts"]
+        assert line["unreachable"] == [], line["unreachable"][:5]
     else:
         expected = int(TABLES[table][2])
         assert report["counts"]["planned-data-files-count"] == expected, report["counts"]

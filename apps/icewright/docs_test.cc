@@ -10,6 +10,7 @@
 #include "maintain/compute_table_stats.h"
 #include "maintain/convert_equality_deletes_options.h"
 #include "maintain/expire_snapshots_options.h"
+#include "maintain/maintain_table_options.h"
 #include "maintain/rewrite_data_files_options.h"
 #include "testing/paths.h"
 
@@ -43,6 +44,7 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
             OptionTable(ExpireSnapshotsFields()));
   EXPECT_EQ(TableIn("convert-equality-deletes.md", "convert-equality-deletes"),
             OptionTable(ConvertEqualityDeletesFields()));
+  EXPECT_EQ(TableIn("maintain.md", "maintain"), OptionTable(MaintainTableFields()));
   EXPECT_EQ(TableIn("compute-table-stats.md", "compute-table-stats"),
             OptionTable(ComputeTableStatsFields()));
   EXPECT_EQ(TableIn("compute-partition-stats.md", "compute-partition-stats"),

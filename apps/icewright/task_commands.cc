@@ -11,6 +11,7 @@
 #include "maintain/compute_table_stats.h"
 #include "maintain/convert_equality_deletes.h"
 #include "maintain/expire_snapshots.h"
+#include "maintain/maintain_table.h"
 #include "maintain/rewrite_data_files.h"
 
 namespace icewright::cli {
@@ -39,8 +40,24 @@ Json ReportJson(std::string_view task, const std::string& table, const TaskRepor
   json["failures"] = Json::array();
   for (const Error& error : report.failures) json["failures"].push_back(ErrorJson(error));
   json["notes"] = report.notes;
+  if (!report.steps.empty()) json["steps"] = Json::array();
+  for (const TaskReport& step : report.steps) {
+    json["steps"].push_back(
+        ReportJson(step.name, table, step, step.error ? Status(*step.error) : Status()));
+  }
   json["error"] = status ? Json() : ErrorJson(status.error());
   return json;
+}
+
+/// A step of a chain: what it did in numbers; its errors are among the chain's.
+void PrintStep(std::ostream& out, const TaskReport& step) {
+  out << "  " << step.name << ": " << Name(step.outcome);
+  if (!step.reason.empty()) out << " (" << step.reason << ')';
+  out << '\n';
+  for (const auto& [key, value] : step.counts) {
+    if (value != 0) out << fmt::format("    {:<32} {}\n", key, CountText(key, value));
+  }
+  for (const std::string& note : step.notes) out << "    note: " << note << '\n';
 }
 
 void PrintReport(std::ostream& out, std::string_view task, const std::string& table,
@@ -59,6 +76,7 @@ void PrintReport(std::ostream& out, std::string_view task, const std::string& ta
     }
     text.Print(out);
   }
+  for (const TaskReport& step : report.steps) PrintStep(out, step);
   for (const auto& [key, value] : report.counts) {
     if (value != 0) out << fmt::format("  {:<32} {}\n", key, CountText(key, value));
   }
@@ -111,15 +129,19 @@ class TaskCommand final : public Command {
     Status status;
     {
       IW_ASSIGN(Table table, session.LoadTable(table_));
+      const Task task(options_);
+      IW_ASSIGN(const auto announcement, task.Announce(table.metadata()));
+      for (const std::string& text : announcement) session.env().err << text << '\n';
       const ProgressLine line(session.env().err, session.env().err_is_terminal,
                               session.run().progress());
-      status = Task(options_).Execute(session.run(), table, report);
+      status = task.Execute(session.run(), table, report);
     }
     if (session.json()) {
       PrintJson(session.out(), ReportJson(name(), table_, report, status));
       if (!status) return ExitCodeFor(status.error().code());
     } else {
-      if (status || !report.snapshot_ids.empty() || !report.leftovers.empty()) {
+      if (status || !report.snapshot_ids.empty() || !report.leftovers.empty() ||
+          !report.steps.empty()) {
         PrintReport(session.out(), name(), table_, report);
       }
       if (!status) return status.error().Within(table_);
@@ -151,6 +173,8 @@ void AddTaskCommands(Commands& commands) {
       std::make_unique<TaskCommand<ComputePartitionStats, ComputePartitionStatsOptions>>(
           "Count files and rows of partitions into a statistics file",
           ComputePartitionStatsFields()));
+  commands.push_back(std::make_unique<TaskCommand<MaintainTable, MaintainTableOptions>>(
+      "The whole chain of maintenance, in the safe order", MaintainTableFields()));
 }
 
 }  // namespace icewright::cli
