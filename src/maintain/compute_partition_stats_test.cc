@@ -322,6 +322,22 @@ TEST(ComputePartitionStatsTest, ADroppedSourceColumnLeavesThePartition) {
   EXPECT_EQ(table.Count("partitions-count"), 2) << "x and y are one, in each spec";
 }
 
+// b was dropped and a promoted since: tuples of the old spec are read with the types it had.
+TEST(ComputePartitionStatsTest, APromotedTypeIsTheSamePartition) {
+  const TableMetadata metadata =
+      MakeTable(MakeSchema({{1, "a", TypeId::kLong}}),
+                {MakeSpec(1, {{1, "identity"}, {2, "identity"}}), MakeSpec(2, {{1, "identity"}})});
+  IW_ASSERT_OK_AND_ASSIGN(const auto unified, UnifiedPartition::Make(metadata));
+  EXPECT_THAT(unified.Unify(SpecId{1}, {std::int32_t{7}, std::int32_t{8}}),
+              IsOkAndHolds(ElementsAre(Literal(std::int64_t{7}))));
+  EXPECT_THAT(unified.Unify(SpecId{2}, {std::int64_t{7}}),
+              IsOkAndHolds(ElementsAre(Literal(std::int64_t{7}))));
+  EXPECT_THAT(unified.Unify(SpecId{2}, {std::string("no")}),
+              HasError(Code::kCorrupt, HasSubstr("is not a long")));
+  EXPECT_THAT(unified.Unify(SpecId{2}, {}), HasError(Code::kCorrupt, HasSubstr("shorter")));
+  EXPECT_THAT(unified.Unify(SpecId{9}, {}), HasError(Code::kCorrupt, HasSubstr("spec 9")));
+}
+
 /// A random history; whatever happened, a file says what the live files say.
 void CheckRandomHistory(std::uint64_t seed) {
   SCOPED_TRACE(::testing::Message() << "seed " << seed);

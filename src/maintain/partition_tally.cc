@@ -147,6 +147,24 @@ bool ComesBefore(std::span<const Field> fields, const StructValue& a, const Stru
   return std::get<std::int32_t>(a[fields.size()]) < std::get<std::int32_t>(b[fields.size()]);
 }
 
+/// A value of a spec that has lost another source column is of the type it had then.
+Literal Widen(const Type& type, const Literal& value) {
+  constexpr std::int64_t kMicrosPerDay = 86'400'000'000;
+  if (const auto* narrow = std::get_if<std::int32_t>(&value)) {
+    switch (type.id()) {
+      case TypeId::kLong:
+        return std::int64_t{*narrow};
+      case TypeId::kTimestamp:
+      case TypeId::kTimestampTz:
+        return *narrow * kMicrosPerDay;
+      default:
+        return value;
+    }
+  }
+  const auto* single = std::get_if<float>(&value);
+  return single != nullptr && type.id() == TypeId::kDouble ? Literal(double{*single}) : value;
+}
+
 }  // namespace
 
 Result<UnifiedPartition> UnifiedPartition::Make(const TableMetadata& metadata) {
@@ -156,7 +174,8 @@ Result<UnifiedPartition> UnifiedPartition::Make(const TableMetadata& metadata) {
   std::ranges::sort(newest_first, [](const auto* a, const auto* b) { return a->id > b->id; });
   std::map<FieldId, bool> is_void;
   for (const PartitionSpec* spec : newest_first) {
-    const Type type = spec->PartitionType(PartitionSchemaOf(metadata, *spec));
+    // Only fields whose source the current schema has are left, so it knows their types.
+    const Type type = spec->PartitionType(metadata.schema());
     for (std::size_t i = 0; i < spec->fields.size(); ++i) {
       const PartitionField& field = spec->fields[i];
       if (field.transform.kind() == Transform::Kind::kUnknown) {
@@ -202,7 +221,7 @@ Result<StructValue> UnifiedPartition::Unify(SpecId spec, const StructValue& part
     if (!position) {
       out.emplace_back();
     } else if (*position < partition.size()) {
-      out.push_back(partition[*position]);
+      out.push_back(Widen(type_.fields()[out.size()].type, partition[*position]));
     } else {
       return Error(Code::kCorrupt, "a partition tuple is shorter than its spec");
     }
