@@ -33,6 +33,7 @@ TABLES = {
     "ent1m": ["many-entries", "--entries", "1000000", "--per-manifest", "1000"],
     "ent100k": ["many-entries", "--entries", "100000", "--per-manifest", "1000"],
     "ent1m100": ["many-entries", "--entries", "1000000", "--per-manifest", "100"],
+    "snap2000": ["many-snapshots", "--snapshots", "2000"],
     "wide500": ["wide", "--files", "8", "--rows", "20000", "--columns", "500"],
     "orph20k": ["orphans", "--live", "20000", "--orphan", "20000"],
     "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
@@ -41,6 +42,7 @@ TABLES = {
 LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as many that nothing names
 
 # workload -> (table, arguments of icewright, compares rows)
+COMMANDS = {"rewrite-data-files", "expire-snapshots"}
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 WORKLOADS = {
     "compact-sf1000": ("sf1000", COMPACT, True),
@@ -55,6 +57,7 @@ WORKLOADS = {
     "plan-100k-files": ("ent100k", ["rewrite-data-files", "--dry-run"], False),
     "manifests-100-of-1000": ("ent100k", ["rewrite-manifests"], "rewritten-manifests-count", 100),
     "manifests-10000-of-100": ("ent1m100", ["rewrite-manifests"], "rewritten-manifests-count", 10000),
+    "expire-2000-to-10": ("snap2000", ["expire-snapshots", "--max-snapshot-age", "0s", "--retain-last", "10"], False),
     "memory-500-columns": ("wide500", ["--memory", "512MiB", *COMPACT], True),
     "memory-200-row-groups": ("groups200", ["--memory", "512MiB", *COMPACT], True),
     "memory-sort": ("sf1000", ["--memory", "512MiB", *COMPACT, "--strategy", "sort", "--sort-order", "url asc, id desc"], True),
@@ -112,6 +115,17 @@ def write_listing(target):
         for path in sorted(row["file_path"] for row in rows):
             out.write(f"{path}\t2024-01-01T00:00:00Z\t500000\n")
             out.write(f"{path.removesuffix('.parquet')}-orphan.parquet\t2024-01-01T00:00:00Z\t500000\n")
+def unreachable(target):
+    """Number of files of a table, and those that neither its metadata nor a snapshot names."""
+    def look(*what):
+        return json.loads(subprocess.run([ICEWRIGHT, "--output", "json", "inspect", str(target), *what],
+                                         capture_output=True, text=True, check=True).stdout)
+    snapshots = look("snapshots")
+    named = {row["file"] for row in look("metadata-log")} | {row["manifest_list"] for row in snapshots}
+    named |= {row["path"] for row in look("all-manifests")} | {row["file_path"] for row in look("all-files")}
+    named = {path.removeprefix("file:") for path in named} | {f"{target}/metadata/version-hint.text"}
+    there = {str(path) for path in target.rglob("*") if path.is_file() and not path.name.endswith(".crc")}
+    return len(there), sorted(there - named)
 
 
 def run(workload):
@@ -121,6 +135,7 @@ def run(workload):
     if str(LISTING) in arguments:
         write_listing(target)
     at = next(i for i, word in enumerate(arguments) if word.endswith("-files")) + 1
+    at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
     command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
     figures, out = measure(command)
     line = {"workload": workload, **figures}
@@ -137,6 +152,10 @@ def run(workload):
         expected = 1_000_000 if str(LISTING) in arguments else int(TABLES[table][4])
         assert report["counts"]["orphan-files-count"] == expected, report["counts"]
         assert not list(target.rglob("orphan-*")) and report["counts"]["referenced-files-count"] >= 20_000, report["counts"]
+    elif "expire-snapshots" in arguments:
+        line["objects_left"], line["unreachable"] = unreachable(target)
+        assert report["counts"]["expired-snapshots-count"] == int(TABLES[table][2]) - 10, report["counts"]
+        assert line["unreachable"] == [], line["unreachable"][:5]
     else:
         expected = int(TABLES[table][2])
         assert report["counts"]["planned-data-files-count"] == expected, report["counts"]

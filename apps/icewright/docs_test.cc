@@ -6,11 +6,14 @@
 #include <sstream>
 #include <string>
 
+#include "maintain/compute_partition_stats.h"
+#include "maintain/compute_table_stats.h"
 #include "maintain/convert_equality_deletes_options.h"
 #include "maintain/delete_orphan_files_options.h"
 #include "maintain/expire_snapshots_options.h"
 #include "maintain/orphan_quarantine.h"
 #include "maintain/remove_dangling_deletes.h"
+#include "maintain/maintain_table_options.h"
 #include "maintain/rewrite_data_files_options.h"
 #include "maintain/rewrite_manifests_options.h"
 #include "maintain/rewrite_position_deletes_options.h"
@@ -56,6 +59,11 @@ TEST(DocsTest, OptionTablesAreThoseOfTheCommandLine) {
             OptionTable(RewritePositionDeletesFields()));
   EXPECT_EQ(TableIn("rewrite-manifests.md", "rewrite-manifests"),
             OptionTable(RewriteManifestsFields()));
+  EXPECT_EQ(TableIn("maintain.md", "maintain"), OptionTable(MaintainTableFields()));
+  EXPECT_EQ(TableIn("compute-table-stats.md", "compute-table-stats"),
+            OptionTable(ComputeTableStatsFields()));
+  EXPECT_EQ(TableIn("compute-partition-stats.md", "compute-partition-stats"),
+            OptionTable(ComputePartitionStatsFields()));
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 #include "icewright/command.h"
 #include "icewright/task_options.h"
 #include "icewright/task_report.h"
+#include "maintain/compute_partition_stats.h"
+#include "maintain/compute_table_stats.h"
 #include "maintain/convert_equality_deletes.h"
 #include "maintain/delete_orphan_files.h"
 #include "maintain/expire_snapshots.h"
+#include "maintain/maintain_table.h"
 #include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files.h"
 #include "maintain/rewrite_manifests.h"
@@ -62,6 +65,14 @@ void AddTaskCommands(Commands& commands) {
       std::make_unique<TaskCommand<RewritePositionDeletes, RewritePositionDeletesOptions>>(
           "Merge position delete files, or turn them into deletion vectors",
           RewritePositionDeletesFields()));
+  commands.push_back(std::make_unique<TaskCommand<ComputeTableStats, ComputeTableStatsOptions>>(
+      "Count distinct values of columns into a statistics file", ComputeTableStatsFields()));
+  commands.push_back(
+      std::make_unique<TaskCommand<ComputePartitionStats, ComputePartitionStatsOptions>>(
+          "Count files and rows of partitions into a statistics file",
+          ComputePartitionStatsFields()));
+  commands.push_back(std::make_unique<TaskCommand<MaintainTable, MaintainTableOptions>>(
+      "The whole chain of maintenance, in the safe order", MaintainTableFields()));
 }
 
 }  // namespace icewright::cli

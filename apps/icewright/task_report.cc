@@ -36,6 +36,11 @@ Json ReportJson(std::string_view task, const std::string& table, const TaskRepor
   json["failures"] = Json::array();
   for (const Error& error : report.failures) json["failures"].push_back(ErrorJson(error));
   json["notes"] = report.notes;
+  if (!report.steps.empty()) json["steps"] = Json::array();
+  for (const TaskReport& step : report.steps) {
+    json["steps"].push_back(
+        ReportJson(step.name, table, step, step.error ? Status(*step.error) : Status()));
+  }
   json["error"] = status ? Json() : ErrorJson(status.error());
   return json;
 }
@@ -55,6 +60,17 @@ void PrintItems(std::ostream& out, const std::vector<TaskItem>& items) {
   text.Print(out);
 }
 
+/// A step of a chain: what it did in numbers; its errors are among the chain's.
+void PrintStep(std::ostream& out, const TaskReport& step) {
+  out << "  " << step.name << ": " << Name(step.outcome);
+  if (!step.reason.empty()) out << " (" << step.reason << ')';
+  out << '\n';
+  for (const auto& [key, value] : step.counts) {
+    if (value != 0) out << fmt::format("    {:<32} {}\n", key, CountText(key, value));
+  }
+  for (const std::string& note : step.notes) out << "    note: " << note << '\n';
+}
+
 void PrintReport(std::ostream& out, std::string_view task, const std::string& table,
                  const TaskReport& report) {
   out << task << ' ' << table << ": " << Name(report.outcome);
@@ -64,6 +80,7 @@ void PrintReport(std::ostream& out, std::string_view task, const std::string& ta
       (report.outcome == TaskOutcome::kPlanned || !report.items.front().reason.empty())) {
     PrintItems(out, report.items);
   }
+  for (const TaskReport& step : report.steps) PrintStep(out, step);
   for (const auto& [key, value] : report.counts) {
     if (value != 0) out << fmt::format("  {:<32} {}\n", key, CountText(key, value));
   }
@@ -85,6 +102,8 @@ Result<ExitCode> RunTask(Session& session, const MaintenanceTask& task, const st
   Status status;
   {
     IW_ASSIGN(Table loaded, session.LoadTable(table));
+    IW_ASSIGN(const auto announcement, task.Announce(loaded.metadata()));
+    for (const std::string& text : announcement) session.env().err << text << '\n';
     const ProgressLine line(session.env().err, session.env().err_is_terminal,
                             session.run().progress());
     status = task.Execute(session.run(), loaded, report);
@@ -93,7 +112,8 @@ Result<ExitCode> RunTask(Session& session, const MaintenanceTask& task, const st
     PrintJson(session.out(), ReportJson(task.name(), table, report, status));
     if (!status) return ExitCodeFor(status.error().code());
   } else {
-    if (status || !report.snapshot_ids.empty() || !report.leftovers.empty()) {
+    if (status || !report.snapshot_ids.empty() || !report.leftovers.empty() ||
+        !report.steps.empty()) {
       PrintReport(session.out(), task.name(), table, report);
     }
     if (!status) return status.error().Within(table);

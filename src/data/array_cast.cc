@@ -2,6 +2,7 @@
 
 #include <arrow/array.h>
 #include <arrow/array/util.h>
+#include <arrow/builder.h>
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/util/bit_util.h>
@@ -351,6 +352,19 @@ Result<DataPtr> ConstantArray(const Type& type, const TypePtr& to, const Literal
   const auto scalar = ScalarOf(type, to, value);
   IW_ASSIGN(auto array, FromArrow(arrow::MakeArrayFromScalar(*scalar, length, pool)));
   return array->data();
+}
+
+Result<std::shared_ptr<arrow::Array>> ArrayOf(const Type& type, const TypePtr& to,
+                                              std::span<const Literal> values,
+                                              arrow::MemoryPool* pool) {
+  std::unique_ptr<arrow::ArrayBuilder> builder;
+  IW_TRY(CheckArrow(arrow::MakeBuilder(pool, to, &builder)));
+  IW_TRY(CheckArrow(builder->Reserve(std::ssize(values))));
+  for (const Literal& value : values) {
+    IW_TRY(CheckArrow(IsNull(value) ? builder->AppendNull()
+                                    : builder->AppendScalar(*ScalarOf(type, to, value))));
+  }
+  return FromArrow(builder->Finish());
 }
 
 }  // namespace icewright

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/result.h"
 #include "table/type.h"
@@ -35,5 +36,11 @@ Result<std::shared_ptr<arrow::ArrayData>> ConstantArray(const Type& type,
                                                         const std::shared_ptr<arrow::DataType>& to,
                                                         const Literal& value, std::int64_t length,
                                                         arrow::MemoryPool* pool);
+
+/// An array of these values. Precondition: each is null or holds what the type asks for.
+Result<std::shared_ptr<arrow::Array>> ArrayOf(const Type& type,
+                                              const std::shared_ptr<arrow::DataType>& to,
+                                              std::span<const Literal> values,
+                                              arrow::MemoryPool* pool);
 
 }  // namespace icewright

@@ -108,6 +108,34 @@ TEST(ExpireRaceTest, ARetryDecidesFromScratch) {
   EXPECT_THAT(race.table.Unsound(), IsEmpty());
 }
 
+// No requirement of a commit is about statistics: this one lands on top of them.
+TEST(ExpireRaceTest, StatisticsMadeMeanwhileGoWithTheirSnapshot) {
+  for (const bool of_partitions : {false, true}) {
+    SCOPED_TRACE(of_partitions);
+    Race race;
+    Table stale = race.table.Load();
+    int looks = 0;
+    race.table.before_read = [&]() -> Status {
+      if (++looks != 2) return {};
+      race.table.before_read = {};
+      for (const auto& [id, name] :
+           {std::pair(race.first, "late.stats"), std::pair(race.head, "kept.stats")}) {
+        if (of_partitions) {
+          race.table.PartitionStatistics(id, name);
+        } else {
+          race.table.Statistics(id, name);
+        }
+      }
+      return {};
+    };
+    ASSERT_THAT(race.table.ExpireLoaded(stale, kAllOld), IsOk());
+    EXPECT_THAT(race.table.Snapshots(), ElementsAre(race.head));
+    EXPECT_THAT(race.table.DataFiles(), UnorderedElementsAre("ab", "kept.stats"));
+    EXPECT_EQ(race.table.Count("deleted-statistics-files-count"), 1);
+    EXPECT_THAT(race.table.Unsound(), IsEmpty());
+  }
+}
+
 TEST(ExpireRaceTest, AnotherExpiryMeanwhileIsNoError) {
   Race race;
   race.table.before_swap = [&]() -> Status {

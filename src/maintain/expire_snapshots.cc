@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "catalog/metadata_files.h"
 #include "commit/retry_policy.h"
 #include "maintain/deletion_journal.h"
 #include "maintain/expire_snapshots_plan.h"
@@ -217,6 +219,7 @@ class Expiry {
     const auto updates = UpdatesOf(plan_);
     // Described before: afterwards the table no longer has what the items name.
     Describe();
+    base_ = table_.state();
     return table_.Commit(run_, requirements, updates);
   }
 
@@ -258,9 +261,58 @@ class Expiry {
   Status Finish(bool has_journal) {
     committed_ = true;
     report_.outcome = TaskOutcome::kDone;
+    const Location previous = PreviousMetadata();
     if (has_journal) Delete(journal_, doomed_.total());
+    if (settings_.level != CleanUpLevel::kNone) DeleteLateStatistics(previous);
     if (!report_.failures.empty()) report_.outcome = TaskOutcome::kPartial;
     return {};
+  }
+
+  /// The metadata that the commit was made on; empty if the table does not say.
+  Location PreviousMetadata() const {
+    const auto& log = table_.metadata().metadata_log;
+    return log.empty() ? Location() : log.back().metadata_file;
+  }
+
+  // Statistics of a snapshot that expired, registered between the plan and the commit: no
+  // requirement can keep them out, and only the metadata in between names their files.
+  void DeleteLateStatistics(const Location& previous) {
+    if (previous.empty() || previous == base_.metadata_location || plan_.expired.empty()) return;
+    const auto find = [&]() -> Result<std::vector<Location>> {
+      IW_TRY(run_.CheckMayWrite());
+      IW_ASSIGN(const TableState late, ReadTableState(run_, table_.io(), previous));
+      IW_TRY(RetryTransient(run_, [&] { return table_.Refresh(run_); }));
+      const auto planned = StatisticsOf(*base_.metadata);
+      const auto named = StatisticsOf(table_.metadata());
+      std::vector<Location> files;
+      for (const auto& [path, snapshot] : StatisticsOf(*late.metadata)) {
+        const bool expired = std::ranges::find(plan_.expired, snapshot) != plan_.expired.end();
+        if (expired && !planned.contains(path) && !named.contains(path)) files.push_back(path);
+      }
+      return files;
+    };
+    const auto files = find();
+    if (!files) {
+      report_.notes.push_back("statistics that came meanwhile were not looked for: " +
+                              files.error().message());
+      return;
+    }
+    for (const Location& file : *files) {
+      if (table_.io().Delete(file)) {
+        ++report_.counts[Counter("deleted", Name(FileKind::kStatistics))];
+      } else {
+        report_.leftovers.push_back(file);
+      }
+    }
+  }
+
+  static std::unordered_map<Location, SnapshotId> StatisticsOf(const TableMetadata& metadata) {
+    std::unordered_map<Location, SnapshotId> out;
+    for (const auto& file : metadata.statistics) out[file.statistics_path] = file.snapshot_id;
+    for (const auto& file : metadata.partition_statistics) {
+      out[file.statistics_path] = file.snapshot_id;
+    }
+    return out;
   }
 
   void Delete(const Location& journal, std::int64_t total) {
@@ -380,6 +432,7 @@ class Expiry {
   ReachableFiles reachable_;
   const Location journal_;
 
+  TableState base_;  // what the commit was decided on
   ExpireSettings settings_;
   ExpireSnapshotsPlan plan_;
   DoomedSummary doomed_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/units.h"
+#include "maintain/conversion_guard.h"
 #include "maintain/flink_guard.h"
 
 namespace icewright {
@@ -59,7 +60,7 @@ class Retention {
   }
 
   /// Rule 5.
-  Status ExpireExplicit(const FlinkGuard& guard) {
+  Status ExpireExplicit(const FlinkGuard& guard, const ConversionGuard& conversions) {
     for (const SnapshotId id : settings_.explicit_ids) {
       if (const std::string names = KeptRefsAt(id); !names.empty()) {
         return Error(
@@ -71,6 +72,13 @@ class Retention {
                      fmt::format("cannot expire snapshot {}: a Flink job needs it to find its last "
                                  "checkpoint; no-flink-guard overrides this",
                                  Raw(id)));
+      }
+      if (conversions.kept.contains(id)) {
+        return Error(
+            Code::kInvalidArgument,
+            fmt::format("cannot expire snapshot {}: a conversion of equality deletes needs "
+                        "it, or it waits for one; no-flink-guard overrides this",
+                        Raw(id)));
       }
       kept_.erase(Raw(id));
     }
@@ -164,7 +172,12 @@ Result<ExpireSnapshotsPlan> PlanExpireSnapshots(const TableMetadata& metadata,
   if (!options.no_flink_guard) guard_age = options.flink_guard_age;
   const FlinkGuard guard = FindFlinkMarkers(metadata, retention.kept_refs(), guard_age, now);
   retention.Keep(guard.kept);
-  IW_TRY(retention.ExpireExplicit(guard));
+  ConversionGuard conversions;
+  if (guard_age) {
+    conversions = FindConversionGuard(metadata, retention.kept_refs(), *guard_age, now);
+    retention.Keep(conversions.kept);
+  }
+  IW_TRY(retention.ExpireExplicit(guard, conversions));
 
   ExpireSnapshotsPlan plan{.expired_refs = retention.expired_refs()};
   for (const Snapshot& snapshot : metadata.snapshots) {
@@ -172,6 +185,7 @@ Result<ExpireSnapshotsPlan> PlanExpireSnapshots(const TableMetadata& metadata,
   }
   if (options.clean_expired_metadata) plan.expired_schemas = UnusedSchemas(metadata, retention);
   NoteMarkers(guard, plan, now, plan.notes);
+  plan.notes.insert(plan.notes.end(), conversions.notes.begin(), conversions.notes.end());
   return plan;
 }
 

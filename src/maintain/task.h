@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,11 @@ struct TaskReport {
   std::vector<Location> leftovers = {};  ///< Unreferenced files that could not be deleted.
   std::vector<Error> failures = {};
   std::vector<std::string> notes = {};
+
+  /// Of a task that runs others: what each did, in order. The members below are set in these only.
+  std::vector<TaskReport> steps = {};
+  std::string name = {};
+  std::optional<Error> error = {};  ///< What the step's Execute returned.
 };
 
 /// A task is immutable after construction; one object may run on many tables at once.
@@ -53,6 +59,11 @@ class MaintenanceTask {
 
   /// "rewrite-data-files": the name on the command line.
   virtual std::string_view name() const = 0;
+
+  /// What a person should know before the run begins, a line each.
+  virtual Result<std::vector<std::string>> Announce(const TableMetadata&) const {
+    return std::vector<std::string>();
+  }
 
   /// Runs the task on the table's newest state. `report` is filled on errors, too. Errors: those of
   /// the task; kPartial is a success with failures in the report.

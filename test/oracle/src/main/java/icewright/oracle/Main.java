@@ -18,7 +18,7 @@ public final class Main {
 
   static int run(String... args) throws Exception {
     if (args.length == 0) {
-      System.err.println("create write maintain dump check lock-jdbc lock-zk fixture commit batch serve: see README.md");
+      System.err.println("create write maintain dump check statistics partition-statistics lock-jdbc lock-zk fixture commit batch serve: see README.md");
       return 2;
     }
     Cli a = new Cli(Arrays.copyOfRange(args, 1, args.length));
@@ -37,6 +37,8 @@ public final class Main {
       }
       case "lock-jdbc": return Locks.jdbc(a);
       case "lock-zk": return Locks.zk(a);
+      case "statistics": out = Stats.statistics(a); break;
+      case "partition-statistics": out = Stats.partitionStatistics(a); break;
       case "fixture": out = Fixtures.make(a); break;
       case "sh": return new ProcessBuilder("bash", "-c", args[1]).inheritIO().start().waitFor();
       case "commit": out = Commit.commit(a); break;
