@@ -1,0 +1,116 @@
+#pragma once
+
+/// \file schedule/maintenance_service.h
+/// Many tables in one process: looks at each when it is time, runs what is due within budgets.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/executor_pool.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/steady_time.h"
+#include "schedule/run_slots.h"
+#include "schedule/table_scheduler.h"
+#include "schedule/task_runner.h"
+
+namespace icewright {
+
+struct ServiceOptions {
+  int look_threads = 4;  ///< Tables looked at at the same time. 0: everything on Run's thread.
+  std::map<std::string, PoolOptions> pools = {};    ///< "" is the default pool.
+  std::optional<std::int64_t> bytes_per_hour = {};  ///< Input of runs that rewrite data.
+  Milliseconds stop_grace{30'000};    ///< A stop lets runs end by themselves for so long.
+  Milliseconds reopen_delay{60'000};  ///< A table that cannot be opened is tried again then.
+  Milliseconds lease{60'000};         ///< Of the locks.
+  Clock* clock = &Clock::System();
+  Log* log = &Log::Silent();
+};
+
+/// One table to maintain. Tables with another fingerprint than before are opened anew.
+struct ServiceTable {
+  std::string key;
+  std::string fingerprint = {};
+  std::function<Result<std::unique_ptr<TableScheduler>>(StartGate gate)> open;
+};
+
+struct ActiveRunStatus {
+  std::int64_t run_id = 0;
+  std::string table;
+  std::string task;
+  TimePoint started{};
+  std::optional<Progress::View> progress;
+};
+
+/// A plain value, for pages and metrics.
+struct ServiceStatus {
+  std::vector<TableStatus> tables;  ///< In the order they were added.
+  std::vector<ActiveRunStatus> running;
+  std::int64_t bytes_last_hour = 0;
+  bool stopping = false;
+};
+
+/// Thread-safe, but for Run, which is called once.
+class MaintenanceService {
+ public:
+  /// `runner` and `time` must outlive the service.
+  MaintenanceService(ServiceOptions options, TaskRunner& runner, std::shared_ptr<SteadyTime> time);
+  ~MaintenanceService();
+
+  /// The tables from now on. Those that are gone, or have another fingerprint, are let go when
+  /// their run has ended.
+  void SetTables(std::vector<ServiceTable> tables);
+
+  /// Until `stop`. Then lets runs end for a while, stops them, keeps their records and releases
+  /// their locks.
+  void Run(std::stop_token stop);
+
+  /// Errors: kNotFound for a table that is not there or not open yet. Whether the task exists is
+  /// found out later, and logged.
+  Status RunNow(const std::string& table, const std::string& task);
+  Status SetPaused(const std::string& table, const std::string& task, bool paused);
+  Status Push(const std::string& table, const TableChange& change);
+
+  ServiceStatus status() const;
+
+ private:
+  struct Entry;
+  using Mail = std::function<std::optional<StartedRun>(TableScheduler&)>;
+
+  void AddWanted();
+  Milliseconds ServeDue();
+  void Serve(const std::shared_ptr<Entry>& entry);
+  bool Open(const std::shared_ptr<Entry>& entry);
+  std::optional<StartedRun> Next(Entry& entry);
+  void Launch(const std::shared_ptr<Entry>& entry, StartedRun started);
+  void RunTask(const std::shared_ptr<Entry>& entry, StartedRun started);
+  std::string Gate(Entry& entry, const ScheduledTask& task);
+  void FreeSlot(Entry& entry, const std::string& pool);
+  void Grant(std::optional<RunSlots::TableNumber> table);
+  Status Post(const std::string& table, Mail mail);
+  void Stop();
+
+  const ServiceOptions options_;
+  TaskRunner& runner_;
+  const std::shared_ptr<SteadyTime> time_;
+  std::stop_source stop_runs_;
+  WakeSignal signal_;
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_
+  std::vector<ServiceTable> wanted_;             // guarded by mutex_: waiting for retired entries
+  RunSlots slots_;                               // guarded by mutex_
+  RunSlots::TableNumber next_number_ = 0;        // guarded by mutex_
+  bool stopping_ = false;                        // guarded by mutex_
+  std::map<std::string, std::unique_ptr<WorkerPool>> run_pools_;
+  WorkerPool look_pool_;  // last: its threads end first
+};
+
+}  // namespace icewright

@@ -1,0 +1,234 @@
+#include "schedule/maintenance_service.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "schedule/scheduler_test_table.h"
+
+namespace icewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+// A clock whose waits move both of a test's clocks, and which ends the service at a moment.
+class PlayedClock final : public Clock {
+ public:
+  PlayedClock(FakeSteady& steady, TimePoint start) : steady_(steady), start_(start) {}
+
+  TimePoint Now() override { return start_ + steady_.Elapsed(); }
+  void SleepFor(Milliseconds duration, std::stop_token stop) override {
+    if (stop.stop_requested()) return;
+    const Milliseconds left = end_ - steady_.Elapsed();
+    steady_.Advance(std::min(duration, std::max(left, Milliseconds(0))));
+    if (steady_.Elapsed() >= end_) source_.request_stop();
+  }
+  std::stop_token StopAfter(Milliseconds d) {
+    end_ = steady_.Elapsed() + d;
+    source_ = std::stop_source();
+    return source_.get_token();
+  }
+  void StopNow() { source_.request_stop(); }
+
+ private:
+  FakeSteady& steady_;
+  const TimePoint start_;
+  Milliseconds end_{0};
+  std::stop_source source_;
+};
+
+// Everything on one thread and on a played clock: each test comes out the same every time.
+class MaintenanceServiceTest : public ::testing::Test {
+ public:
+  void SetUp() override {
+    auto opened = ScheduleStore::Open(":memory:");
+    ASSERT_THAT(opened, IsOk());
+    store_ = *opened;
+    time_ = std::make_shared<SteadyTime>(clock_, steady_);
+    table_.history.Append({"f1"});
+  }
+
+  void Make(ServiceOptions options) {
+    options.look_threads = 0;
+    options.clock = &clock_;
+    options.log = &log_;
+    service_ = std::make_unique<MaintenanceService>(std::move(options), runner_, time_);
+  }
+  ServiceTable Table(const std::string& name, std::vector<ScheduledTask> tasks,
+                     const std::string& fingerprint = "1") {
+    auto open = [this, name, tasks = std::move(tasks)](
+                    StartGate gate) -> Result<std::unique_ptr<TableScheduler>> {
+      ++opens_[name];
+      IW_ASSIGN(auto locks, MakeMemoryLocks(locks_, name, {.clock = &clock_, .log = &log_}));
+      return TableScheduler::Open(
+          {.table = name,
+           .key = name,
+           .triggers = {.rate_limit = Milliseconds(1000), .lock_check_delay = Milliseconds(300)}},
+          tasks,
+          {.load = [this](RunContext& run) -> Result<icewright::Table> {
+             return table_.history.catalog().LoadTable(run, kHistoryTable);
+           },
+           .locks = locks,
+           .store = store_,
+           .time = time_,
+           .clock = &clock_,
+           .log = &log_,
+           .gate = std::move(gate)});
+    };
+    return {.key = name, .fingerprint = fingerprint, .open = std::move(open)};
+  }
+  ScheduledTask Task(const std::string& id, Conditions any, Milliseconds takes = Milliseconds(0)) {
+    return Scheduled(id, any,
+                     [this, id, takes](RunContext&, icewright::Table&, TaskReport& report) {
+                       ran_.push_back(id);
+                       report.counts["rewritten-bytes"] = 100;
+                       steady_.Advance(takes);
+                       return Status();
+                     });
+  }
+  void Play(Milliseconds d) { service_->Run(clock_.StopAfter(d)); }
+  std::vector<std::string> Tables() {
+    std::vector<std::string> names;
+    for (const TableStatus& table : service_->status().tables) names.push_back(table.table);
+    return names;
+  }
+
+ protected:
+  FakeSteady steady_;
+  PlayedClock clock_{steady_, FromMillis(1'700'000'000'000)};
+  TestLog log_;
+  SchedulerTestTable table_;
+  std::shared_ptr<MemoryLockTable> locks_ = std::make_shared<MemoryLockTable>();
+  std::shared_ptr<ScheduleStore> store_;
+  std::shared_ptr<SteadyTime> time_;
+  InProcessRunner runner_;
+  std::unique_ptr<MaintenanceService> service_;
+  std::map<std::string, int> opens_;
+  std::vector<std::string> ran_;
+};
+
+TEST_F(MaintenanceServiceTest, EveryTableGetsItsRuns) {
+  Make({});
+  service_->SetTables({Table("t1", {Task("a", {.on_commit_count = 1})}),
+                       Table("t2", {Task("b", {.on_interval = Milliseconds(2000)})})});
+  Play(Milliseconds(5000));
+  EXPECT_THAT(ran_, ElementsAre("a", "b", "b"));
+  EXPECT_THAT(Tables(), ElementsAre("t1", "t2"));
+  const ServiceStatus status = service_->status();
+  EXPECT_EQ(status.tables[0].tasks[0].succeeded, 1);
+  EXPECT_EQ(status.tables[1].tasks[0].succeeded, 2);
+  EXPECT_TRUE(status.stopping);
+}
+
+TEST_F(MaintenanceServiceTest, ATableThatCannotBeOpenedIsTriedAgain) {
+  Make({.reopen_delay = Milliseconds(1000)});
+  ServiceTable bad = Table("bad", {});
+  service_->SetTables({bad, Table("good", {Task("a", {.on_commit_count = 1})})});
+  Play(Milliseconds(3500));
+  EXPECT_EQ(opens_["bad"], 4);
+  EXPECT_THAT(ran_, ElementsAre("a"));
+  EXPECT_THAT(service_->status().tables[0].last_error, HasSubstr("at least one task"));
+}
+
+TEST_F(MaintenanceServiceTest, NewTablesAreOpenedOldOnesGoAndTheSameStay) {
+  Make({});
+  const auto task = Task("a", {.on_interval = std::chrono::hours(1)});
+  service_->SetTables({Table("stays", {task}), Table("goes", {task}), Table("changes", {task})});
+  int round = 0;
+  ServiceTable clockwork =
+      Table("reload",
+            {Scheduled("x", {.on_interval = Milliseconds(1000)},
+                       [&](RunContext&, icewright::Table&, TaskReport&) -> Status {
+                         if (++round > 1) return {};
+                         service_->SetTables({Table("stays", {task}), Table("changes", {task}, "2"),
+                                              Table("new", {task})});
+                         return {};
+                       })});
+  service_->SetTables(
+      {Table("stays", {task}), Table("goes", {task}), Table("changes", {task}), clockwork});
+  Play(Milliseconds(3500));
+  EXPECT_THAT(Tables(), UnorderedElementsAre("stays", "changes", "new"));
+  EXPECT_EQ(round, 1);
+  EXPECT_EQ(opens_["stays"], 1);
+  EXPECT_EQ(opens_["goes"], 1);
+  EXPECT_EQ(opens_["changes"], 2);
+  EXPECT_EQ(opens_["new"], 1);
+}
+
+TEST_F(MaintenanceServiceTest, CommandsReachTheirTable) {
+  Make({});
+  service_->SetTables({Table("t", {Task("a", {.on_interval = std::chrono::hours(1)})})});
+  EXPECT_THAT(service_->RunNow("u", "a"),
+              HasError(Code::kNotFound, "no table named 'u' is maintained here"));
+  EXPECT_THAT(service_->RunNow("t", "a"), IsOk());
+  EXPECT_THAT(service_->RunNow("t", "nonsense"), IsOk());
+  Play(Milliseconds(100));
+  EXPECT_THAT(ran_, ElementsAre("a"));
+  EXPECT_THAT(log_.text(), HasSubstr("t has no task 'nonsense'"));
+}
+
+TEST_F(MaintenanceServiceTest, TheByteBudgetHoldsBackRewritesOnly) {
+  Make({.bytes_per_hour = 150});
+  auto rewrite = Task("rewrite-data-files", {.on_interval = Milliseconds(1000)});
+  auto expire = Task("expire-snapshots", {.on_interval = Milliseconds(1000)});
+  service_->SetTables({Table("t1", {rewrite}), Table("t2", {expire})});
+  Play(Milliseconds(10'000));
+  EXPECT_EQ(std::ranges::count(ran_, "rewrite-data-files"), 1)
+      << "all runs are counted, only rewrites wait";
+  EXPECT_GE(std::ranges::count(ran_, "expire-snapshots"), 8);
+  EXPECT_EQ(service_->status().tables[0].waits_for, "bytes-per-hour 150 B is used up");
+}
+
+// ---- Slots
+
+TEST(RunSlotsTest, SlotsGoRoundInTheOrderOfAsking) {
+  RunSlots slots({{"", {.concurrent_tasks = 1}}}, {});
+  const TimePoint now = FromMillis(0);
+  EXPECT_EQ(slots.Take(1, "", false, now), "");
+  EXPECT_EQ(slots.Take(2, "", false, now), "a free slot: 1 task(s) run");
+  EXPECT_NE(slots.Take(3, "", false, now), "");
+  EXPECT_NE(slots.Take(2, "", false, now), "") << "asking again keeps the place";
+  EXPECT_EQ(slots.Free(1, ""), 2U);
+  EXPECT_NE(slots.Take(1, "", false, now), "") << "nobody jumps the queue";
+  EXPECT_NE(slots.Take(3, "", false, now), "");
+  EXPECT_EQ(slots.Take(2, "", false, now), "");
+  EXPECT_EQ(slots.used(""), 1);
+  EXPECT_EQ(slots.Free(2, ""), 3U);
+  EXPECT_EQ(slots.Forget(3), "") << "3 does not want it any more";
+  EXPECT_EQ(slots.Free(3, ""), 1U);
+  EXPECT_EQ(slots.Take(1, "", false, now), "");
+  EXPECT_EQ(slots.Free(1, ""), std::nullopt);
+  EXPECT_EQ(slots.used(""), 0);
+}
+
+TEST(RunSlotsTest, PoolsAreApart) {
+  RunSlots slots({{"", {}}, {"big", {.concurrent_tasks = 2, .threads = 4, .memory_bytes = 100}}},
+                 {});
+  const TimePoint now = FromMillis(0);
+  EXPECT_EQ(slots.Take(1, "", false, now), "");
+  EXPECT_EQ(slots.Take(2, "big", false, now), "");
+  EXPECT_EQ(slots.Take(3, "big", false, now), "");
+  EXPECT_EQ(slots.Take(4, "big", false, now), "a free slot: 2 task(s) run in pool big");
+  EXPECT_EQ(slots.Free(1, ""), std::nullopt);
+  EXPECT_EQ(slots.Free(3, "big"), 4U);
+  EXPECT_EQ(slots.pool("big").threads_per_task(), 2);
+  EXPECT_EQ(slots.pool("big").memory_per_task(), 50);
+}
+
+TEST(RunSlotsTest, BytesOfTheLastHour) {
+  RunSlots slots({}, 100);
+  const auto at = [](int minutes) { return FromMillis(minutes * 60'000); };
+  slots.CountBytes(60, at(0));
+  EXPECT_EQ(slots.Take(1, "", true, at(1)), "");
+  slots.CountBytes(60, at(10));
+  EXPECT_EQ(slots.Take(2, "", true, at(11)), "bytes-per-hour 100 B is used up");
+  EXPECT_EQ(slots.BytesLastHour(at(59)), 120);
+  EXPECT_EQ(slots.BytesLastHour(at(60)), 60);
+  EXPECT_NE(slots.Take(2, "", true, at(60)), "bytes-per-hour 100 B is used up");
+}
+
+}  // namespace
+}  // namespace icewright

@@ -1,0 +1,154 @@
+#pragma once
+
+/// \file schedule/table_scheduler.h
+/// One table's maintenance: monitor -> triggers -> lock -> (a run, elsewhere) -> result -> release.
+///
+/// Java twins: TableMaintenance.append(), TriggerManager, LockRemover.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/steady_time.h"
+#include "catalog/table.h"
+#include "lock/lock.h"
+#include "maintain/task.h"
+#include "schedule/schedule_store.h"
+#include "schedule/snapshot_monitor.h"
+#include "schedule/trigger_core.h"
+
+namespace icewright {
+
+struct ScheduledTask {
+  TriggerTask trigger;
+  std::shared_ptr<const MaintenanceTask> task;
+  std::string branch = "main";          ///< Whose commits it waits for.
+  std::optional<int> parallelism = {};  ///< Unset: the table's, else the pool's.
+  std::string pool = {};                ///< Empty: the table's, else the default one.
+};
+
+struct TableSchedulerOptions {
+  std::string
+      table;        ///< Its full name, for people, records and, if nothing else is said, the lock.
+  std::string key;  ///< Of the state; empty: the table's name.
+  TriggerOptions triggers = {};
+  int max_read_back = 100;  ///< Range: >= 1.
+  bool monitors = true;     ///< False: changes are pushed.
+};
+
+/// Why a run may not start although it is due; empty: it may.
+using StartGate = std::function<std::string(const ScheduledTask& task)>;
+
+struct TableSchedulerServices {
+  std::function<Result<Table>(RunContext&)> load;
+  std::shared_ptr<LockFactory> locks;
+  std::shared_ptr<ScheduleStore> store;
+  std::shared_ptr<SteadyTime> time;
+  Clock* clock = &Clock::System();
+  Log* log = &Log::Silent();
+  StartGate gate = {};  ///< Asked before the lock is tried.
+};
+
+/// A run that has its lock and its record, and is to be carried out now.
+struct StartedRun {
+  std::size_t task = 0;
+  TimePoint triggered{};  ///< Steady time.
+  RunRecord record;
+};
+
+struct TaskStatus {
+  std::string id;
+  std::string state;  ///< "running", or why it is not: "commit-count 3 of 10".
+  bool running = false;
+  bool paused = false;
+  TableChange pending = {};
+  int failures = 0;
+  std::int64_t triggered = 0, succeeded = 0, failed = 0;
+  std::int64_t last_run_duration_ms = 0;
+  std::optional<TimePoint> last_success = {};  ///< Wall clock.
+};
+
+struct TableStatus {
+  std::string table;
+  std::vector<TaskStatus> tasks;
+  std::int64_t rate_limiter_triggered = 0, concurrent_run_throttled = 0, nothing_to_trigger = 0;
+  std::string waits_for;                    ///< "the lock", "a free slot"; empty: nothing.
+  std::optional<TimePoint> last_look = {};  ///< Wall clock.
+  std::string last_error = {};              ///< Of the last look at the table; empty: it went well.
+  std::string note = {};                    ///< Of the last look that had one.
+};
+
+/// Single-threaded.
+class TableScheduler {
+ public:
+  /// Restores the state; runs that an earlier process left behind are closed as "interrupted", and
+  /// kDefault tries them again. Errors: kInvalidArgument; those of the store.
+  static Result<std::unique_ptr<TableScheduler>> Open(TableSchedulerOptions options,
+                                                      std::vector<ScheduledTask> tasks,
+                                                      TableSchedulerServices services);
+
+  /// When Wake is to be called next, in steady time. Unset: only news can wake it.
+  std::optional<TimePoint> next_wake() const;
+
+  /// Looks at the table and at the triggers, as far as it is time. At most one run starts.
+  std::optional<StartedRun> Wake(RunContext& run);
+
+  /// A change that a sink saw.
+  std::optional<StartedRun> Push(const TableChange& change);
+
+  /// The run ended: keeps its record, releases the lock. The next run may start at once.
+  std::optional<StartedRun> Finish(StartedRun started, const Status& status,
+                                   const TaskReport& report);
+
+  /// What the gate refused may be possible now.
+  std::optional<StartedRun> GateOpened();
+
+  /// Errors: kNotFound, naming the tasks there are.
+  Result<std::optional<StartedRun>> RunNow(const std::string& task);
+  Result<std::optional<StartedRun>> SetPaused(const std::string& task, bool paused);
+
+  const std::string& table() const { return options_.table; }
+  const ScheduledTask& task(std::size_t i) const { return tasks_[i]; }
+  const TableSchedulerServices& services() const { return services_; }
+  bool running() const { return running_.has_value(); }
+  bool waits_for_gate() const { return gate_refused_; }
+  TableStatus status() const;
+
+ private:
+  TableScheduler(TableSchedulerOptions options, std::vector<ScheduledTask> tasks,
+                 TableSchedulerServices services, std::optional<TableScheduleState> restored);
+
+  Instant Now() const;
+  Result<std::vector<TableChange>> Look(RunContext& run);
+  std::optional<StartedRun> Poll(RunContext& run);
+  std::optional<StartedRun> Do(Step step);
+  void StartRecovery();
+  bool IsRecovering();
+  bool TryLock(std::size_t task);
+  std::optional<StartedRun> Begin(std::size_t task, std::string reason);
+  void CloseInterrupted();
+  void ReleaseLock();
+  void Save();
+  Result<std::size_t> Find(const std::string& task) const;
+
+  const TableSchedulerOptions options_;
+  const std::vector<ScheduledTask> tasks_;
+  const TableSchedulerServices services_;
+  TriggerCore core_;
+  std::map<std::string, MonitorPosition> positions_;
+  std::optional<TimePoint> next_look_;
+  std::optional<std::size_t> running_;
+  std::vector<TaskStatus> results_;  // the counters of results only
+  TableStatus look_;                 // last_look, last_error and note only
+  std::string gate_reason_;
+  bool gate_refused_ = false;
+  bool dirty_ = false;
+};
+
+}  // namespace icewright
