@@ -73,6 +73,9 @@ struct RewriteDataFilesOptions {
   /// Sort: expected output size / input size. Range: > 0.
   double compression_factor = 1.0;
 
+  /// splice: move pages and decode only what cannot be moved; decode: decode everything; auto: by
+  /// estimated cost.
+  std::string engine = "decode";
   /// Compare a hash of every value read with one of every value written.
   bool verify = false;
   /// Report the plan; write nothing.
