@@ -6,6 +6,11 @@
 #include "data/splice/hybrid.h"
 
 namespace icewright::splice {
+namespace {
+
+constexpr std::int64_t kMostJoinedValues = 1 << 20;  // of rows with many values each
+
+}  // namespace
 
 void ChunkWriter::BeginPending(const Source& source, const Page& page, bool plain) {
   Pending& w = pending_;
@@ -40,7 +45,7 @@ Status ChunkWriter::Pend(Source& source, std::size_t i, Take take) {
   const bool plain = take != Take::kIndices;
   if (w.active &&
       (w.plain != plain || w.type != page.header.type || w.rows + page.rows > settings_.page_rows ||
-       w.body.size() > settings_.page_bytes)) {
+       w.values > kMostJoinedValues || w.body.size() > settings_.page_bytes)) {
     IW_TRY(FlushPending());
   }
   if (!w.active) BeginPending(source, page, plain);
@@ -160,6 +165,11 @@ Status ChunkWriter::DecodeIndices(const Source& source, ByteView values, std::ui
 Status ChunkWriter::TakeValues(const Source& source, ByteView values, std::uint32_t count,
                                Take take) {
   if (take == Take::kPlain) {
+    // A byte too few or too many would shift the values of the pages that follow.
+    if (!PlainOffsets(values, count, source.leaf->width, indices_) ||
+        indices_[count] != values.size()) {
+      return source.Corrupt("the values of a page are malformed");
+    }
     if (source.conversion == Conversion::kNone) {
       pending_.body.Append(values);
     } else if (!ConvertValues(source.conversion, source.leaf->width, source.out_leaf->width, values,
@@ -226,7 +236,12 @@ Status ChunkWriter::Gather(const Source& source, std::uint32_t count) {
   IW_TRY(LoadDictionary(source));
   const char* const dictionary = dictionary_.data();
   const auto width = static_cast<std::size_t>(source.out_leaf->width);
+  constexpr auto kMost = static_cast<std::size_t>(kMaxPageBytes);
+  const auto too_big = [&] {
+    return Error(Code::kUnsupported, *source.name + ": a page of many large values");
+  };
   if (width > 0) {
+    if (count * width > kMost) return too_big();
     char* const to = pending_.body.Grow(count * width);
     const auto gather = [&](std::size_t size) {
       for (std::uint32_t i = 0; i < count; ++i) {
@@ -246,6 +261,7 @@ Status ChunkWriter::Gather(const Source& source, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
     total += dictionary_offsets_[indices_[i] + 1] - dictionary_offsets_[indices_[i]];
   }
+  if (total > kMost) return too_big();
   char* to = pending_.body.Grow(total);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t from = dictionary_offsets_[indices_[i]];

@@ -11,11 +11,19 @@
 #include "data/splice/hybrid.h"
 
 namespace icewright::splice {
+namespace {
+
+// A page of its own must not be much bigger than pages are.
+constexpr std::int64_t kMostPages = 4;
+constexpr std::int64_t kMostValues = 1 << 24;
+
+}  // namespace
 
 bool ChunkWriter::MayPromote(const Source& source) const {
   if (source.mode != DictionaryMode::kPlain || source.codec != settings_.codec ||
       !source.same_form() || source.deleted != nullptr || source.pages.empty() ||
-      !source.row_aligned || source.rows > settings_.page_rows * 4) {
+      !source.row_aligned || source.rows > settings_.page_rows * kMostPages ||
+      source.chunk->values > kMostValues) {
     return false;
   }
   for (const Page& page : source.pages) {

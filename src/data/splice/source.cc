@@ -10,8 +10,9 @@
 namespace icewright::splice {
 namespace {
 
-// A page claims its size; more than this is not believed.
-constexpr std::int32_t kMaxPageBytes = 256 << 20;
+// A page claims its sizes, and a run of a few bytes may stand for any number of values: more than
+// this is left to the other engine, which has a budget.
+constexpr std::int32_t kMaxPageValues = 16 << 20;
 
 bool ChecksumFits(const Page& page) {
   if (!page.header.crc) return true;
@@ -31,7 +32,7 @@ Status WalkPages(Source& source) {
     page.whole = rest.substr(0, *length + page.body.size());
     rest.remove_prefix(page.whole.size());
     if (page.header.type == PageType::kIndex) continue;
-    if (page.header.uncompressed > kMaxPageBytes) {
+    if (page.header.uncompressed > kMaxPageBytes || page.header.values > kMaxPageValues) {
       return Error(Code::kUnsupported,
                    fmt::format("{}: a page of {} bytes", *source.name, page.header.uncompressed));
     }
@@ -39,6 +40,9 @@ Status WalkPages(Source& source) {
     if (page.header.type == PageType::kDictionary) {
       if (source.dictionary || !source.pages.empty()) {
         return source.Corrupt("a dictionary page where none may be");
+      }
+      if (page.header.values > page.header.uncompressed) {
+        return source.Corrupt("a dictionary with more values than bytes");
       }
       source.dictionary = page;
       continue;
@@ -65,6 +69,11 @@ Status CountRows(Source& source, PageScratch& scratch) {
     auto parsed = ParseOffsetIndex(source.offset_index);
     if (!parsed) return source.Corrupt(parsed.error().message());
     index = std::move(*parsed);
+    for (const PageLocation& page : index.pages) {
+      if (page.first_row < 0 || page.first_row > source.rows) {
+        return source.Corrupt("an offset index with rows out of range");
+      }
+    }
   }
   const int width = BitsFor(static_cast<std::uint32_t>(source.leaf->max_repetition));
   for (std::size_t i = 0; i < source.pages.size(); ++i) {
@@ -98,6 +107,9 @@ Status CountRows(Source& source, PageScratch& scratch) {
 Status PlaceRows(Source& source) {
   std::int64_t rows = 0;
   for (Page& page : source.pages) {
+    if (source.leaf->max_repetition == 0 && page.rows != page.header.values) {
+      return source.Corrupt("a page with other rows than values");
+    }
     page.first_row = rows;
     rows += page.rows;
   }

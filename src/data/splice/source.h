@@ -17,6 +17,9 @@
 
 namespace icewright::splice {
 
+/// Pages, and what is made of a page, are never bigger.
+inline constexpr std::int32_t kMaxPageBytes = 256 << 20;
+
 /// Rows that a delete drops: sorted, disjoint ranges [first, second) within the row group.
 using RowRanges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 

@@ -135,9 +135,10 @@ bool ConvertValues(Conversion conversion, int from_width, int to_width, ByteView
 
 bool PlainOffsets(ByteView body, std::uint32_t count, int width,
                   std::vector<std::uint32_t>& offsets) {
+  const auto least = static_cast<std::size_t>(width > 0 ? width : 4);
+  if (body.size() / least < count) return false;
   offsets.resize(std::size_t{count} + 1);
   if (width > 0) {
-    if (body.size() < std::size_t{count} * static_cast<std::size_t>(width)) return false;
     for (std::uint32_t i = 0; i <= count; ++i) offsets[i] = i * static_cast<std::uint32_t>(width);
     return true;
   }
