@@ -44,9 +44,14 @@ LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as
 # workload -> (table, arguments of icewright, compares rows)
 COMMANDS = {"rewrite-data-files", "expire-snapshots"}
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
+SPLICE = [*COMPACT, "--engine", "splice"]
 WORKLOADS = {
     "compact-sf1000": ("sf1000", COMPACT, True),
     "compact-sf100": ("sf100", COMPACT, True),
+    "splice-sf1000": ("sf1000", SPLICE, True),
+    "splice-sf100": ("sf100", SPLICE, True),
+    "splice-200-row-groups": ("groups200", SPLICE, True),
+    "splice-200k-position-deletes": ("pos200k", SPLICE, True),
     "compact-5-small-files": ("sf5", ["rewrite-data-files"], True),
     "equality-deletes-500k": ("eq500k", COMPACT, True),
     "position-deletes-200k": ("pos200k", COMPACT, True),
@@ -74,7 +79,7 @@ for f in files:
     writer.write_table(t, row_group_size=1 << 20)
 writer.close()
 """
-YARDSTICKS = {"compact-sf1000", "compact-sf100"}
+YARDSTICKS = {"compact-sf1000", "compact-sf100", "splice-sf1000", "splice-sf100"}
 
 
 def measure(command):

@@ -16,16 +16,15 @@ class DecodingEngine final : public RewriteEngine {
   explicit DecodingEngine(GroupRewriteSetup setup) : setup_(std::move(setup)) {}
 
   Result<RewrittenGroup> Rewrite(RunContext& run, const RewriteGroupRequest& request) override {
-    GroupRewrite group(setup_, request, next_group_.fetch_add(1, std::memory_order_relaxed));
-    auto result = group.Execute(run);
-    if (result) return result;
-    // Closed files are nobody's; open ones were removed with their writers.
-    const std::vector<Location> written = group.WrittenFiles();
-    const std::vector<DeleteFailure> left = setup_.io->DeleteFiles(written);
-    if (left.empty()) return result.error();
-    std::string message = result.error().message() + "; left behind:";
-    for (const DeleteFailure& failure : left) message += " " + failure.location.text();
-    return Error(result.error().code(), std::move(message));
+    return RewriteByDecoding(run, setup_, request,
+                             next_group_.fetch_add(1, std::memory_order_relaxed));
+  }
+
+  Result<RewriteEstimate> Estimate(RunContext&, const RewriteGroupRequest& request) override {
+    RewriteEstimate out;
+    std::int64_t& bytes = out.bytes_by_treatment["decode"];
+    for (const FileTask& task : request.tasks) bytes += task.data_file.file_size_in_bytes;
+    return out;
   }
 
  private:
@@ -34,6 +33,24 @@ class DecodingEngine final : public RewriteEngine {
 };
 
 }  // namespace
+
+Error DeleteAfter(const Error& error, FileIO& io, const std::vector<Location>& written) {
+  const std::vector<DeleteFailure> left = io.DeleteFiles(written);
+  if (left.empty()) return error;
+  std::string message = error.message() + "; left behind:";
+  for (const DeleteFailure& failure : left) message += " " + failure.location.text();
+  return Error(error.code(), std::move(message));
+}
+
+Result<RewrittenGroup> RewriteByDecoding(RunContext& run, const GroupRewriteSetup& setup,
+                                         const RewriteGroupRequest& request,
+                                         std::int64_t group_id) {
+  GroupRewrite group(setup, request, group_id);
+  auto result = group.Execute(run);
+  if (result) return result;
+  // Closed files are nobody's; open ones were removed with their writers.
+  return DeleteAfter(result.error(), *setup.io, group.WrittenFiles());
+}
 
 Result<std::unique_ptr<RewriteEngine>> MakeDecodingEngine(
     std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,

@@ -122,4 +122,12 @@ class GroupRewrite {
   bool gave_back_ = false;
 };
 
+/// One group through a GroupRewrite; on an error its files are deleted again, and what cannot be
+/// deleted is named in the message.
+Result<RewrittenGroup> RewriteByDecoding(RunContext& run, const GroupRewriteSetup& setup,
+                                         const RewriteGroupRequest& request, std::int64_t group_id);
+
+/// `error`, after deleting `written`; what is left behind is named in the message.
+Error DeleteAfter(const Error& error, FileIO& io, const std::vector<Location>& written);
+
 }  // namespace icewright

@@ -69,6 +69,9 @@ Status RewriteCommitter::Add(FinishedGroup group) {
       report_.notes.push_back(std::move(note));
     }
   }
+  for (const auto& [treatment, bytes] : group.result.bytes_by_treatment) {
+    report_.counts[treatment + "-bytes"] += bytes;
+  }
   waiting_.push_back(std::move(group));
   if (ended_) return *ended_;
   if (!options_.partial_progress_enabled || std::ssize(waiting_) < batch_groups_) return {};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -136,6 +137,36 @@ Status RemoveDangling(RunContext& run, Table& table, const RewriteDataFilesOptio
   return {};
 }
 
+RewriteGroupRequest RequestOf(const RewriteDataFilesOptions& options, const RewriteJob& job,
+                              const RewriteGroup& group) {
+  RewriteGroupRequest request{.output_spec_id = job.output_spec_id,
+                              .roll_at_bytes = group.input_split_size,
+                              .expected_output_files = group.expected_output_files,
+                              .sort_order = job.sort_order,
+                              .verify_values = options.verify};
+  request.tasks.reserve(group.files.size());
+  for (const std::size_t i : group.files) request.tasks.push_back(job.tasks.Get(i));
+  return request;
+}
+
+// What the engine would do with each group, for a dry run.
+Status DescribeEngine(RunContext& run, const RewriteDataFilesOptions& options,
+                      const RewriteJob& job, RewriteEngine& engine, TaskReport& report) {
+  run.progress().Enter("estimate", "groups", std::ssize(job.plan.groups));
+  std::set<std::string> reasons;
+  for (const RewriteGroup& group : job.plan.groups) {
+    IW_TRY(run.Check());
+    IW_ASSIGN(const RewriteEstimate estimate, engine.Estimate(run, RequestOf(options, job, group)));
+    for (const auto& [treatment, bytes] : estimate.bytes_by_treatment) {
+      report.counts[treatment + "-bytes"] += bytes;
+    }
+    reasons.insert(estimate.reasons.begin(), estimate.reasons.end());
+    run.progress().Advance();
+  }
+  report.notes.insert(report.notes.end(), reasons.begin(), reasons.end());
+  return {};
+}
+
 // Rewrites the groups of a job in parallel and hands each to the committer.
 class JobRunner {
  public:
@@ -148,19 +179,16 @@ class JobRunner {
     for (const RewriteGroup& group : job_.plan.groups) files += std::ssize(group.files);
     run_.progress().Enter("rewrite", "files", files);
     const int limit = std::min(options_.max_concurrent_file_group_rewrites, run_.threads());
+    const auto at_once = std::clamp<std::int64_t>(std::ssize(job_.plan.groups), 1, limit);
+    group_threads_ = static_cast<int>(run_.threads() / at_once);
     return ParallelFor(run_, job_.plan.groups.size(), limit,
                        [&](std::size_t i) { return RewriteOne(job_.plan.groups[i]); });
   }
 
  private:
   Status RewriteOne(const RewriteGroup& group) {
-    RewriteGroupRequest request{.output_spec_id = job_.output_spec_id,
-                                .roll_at_bytes = group.input_split_size,
-                                .expected_output_files = group.expected_output_files,
-                                .sort_order = job_.sort_order,
-                                .verify_values = options_.verify};
-    request.tasks.reserve(group.files.size());
-    for (const std::size_t i : group.files) request.tasks.push_back(job_.tasks.Get(i));
+    RewriteGroupRequest request = RequestOf(options_, job_, group);
+    request.threads = group_threads_;
     auto rewritten = engine_.Rewrite(run_, request);
     run_.progress().Advance(std::ssize(group.files));
     if (rewritten) {
@@ -180,6 +208,7 @@ class JobRunner {
   const RewriteJob& job_;
   RewriteEngine& engine_;
   RewriteCommitter& committer_;
+  int group_threads_ = 1;
 };
 
 }  // namespace
@@ -251,12 +280,14 @@ Status RewriteDataFiles::RewriteGroups(RunContext& run, Table& table, TaskReport
         job.partitions.empty() ? "no data file matches" : "no group of files is worth a rewrite";
     return {};
   }
+  IW_ASSIGN(const EngineChoice choice, ParseEngineChoice(options_.engine));
+  IW_ASSIGN(const auto engine,
+            MakeEngine(choice, job.metadata, table.shared_io(), run.random().NewUuid()));
   if (options_.dry_run) {
     report.outcome = TaskOutcome::kPlanned;
-    return {};
+    if (choice == EngineChoice::kDecode) return {};
+    return DescribeEngine(run, options_, job, *engine, report);
   }
-  IW_ASSIGN(const auto engine,
-            MakeDecodingEngine(job.metadata, table.shared_io(), run.random().NewUuid()));
   RewriteCommitter committer(run, table, options_, job, report);
   const Status rewritten = JobRunner(run, options_, job, *engine, committer).RewriteAll();
   return committer.Finish(rewritten);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "data/rewrite_engine.h"
 #include "maintain/rewrite_plan.h"
 
 namespace icewright {
@@ -62,6 +63,7 @@ constexpr OptionField<Options> kFields[] = {
      "sort: expected output size / input size; default: 1.0"},
     {"remove-dangling-deletes", &Options::remove_dangling_deletes,
      "afterwards remove deletes that apply to no data file any more"},
+    {"engine", &Options::engine, "auto, splice (move pages) or decode; default: decode"},
     {"verify", &Options::verify, "compare a hash of every value before the commit"},
     {"dry-run", &Options::dry_run, "show the plan, write nothing"},
 };
@@ -125,6 +127,7 @@ Status CheckStrategy(const Options& options, const TableMetadata& metadata) {
                  "strategy sort needs sort-order: the table has no sort order of its own");
   }
   IW_TRY(ParseJobOrder(options.rewrite_job_order));
+  IW_TRY(ParseEngineChoice(options.engine));
   if (options.output_spec_id && metadata.FindSpec(SpecId{*options.output_spec_id}) == nullptr) {
     return Error(Code::kInvalidArgument,
                  fmt::format("output-spec-id {} is no partition spec of the table",

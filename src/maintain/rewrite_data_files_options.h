@@ -76,6 +76,9 @@ struct RewriteDataFilesOptions {
   /// After the commit remove the deletes that apply to no data file of the branch any more.
   bool remove_dangling_deletes = false;
 
+  /// splice: move pages and decode only what cannot be moved; decode: decode everything; auto: by
+  /// estimated cost.
+  std::string engine = "decode";
   /// Compare a hash of every value read with one of every value written.
   bool verify = false;
   /// Report the plan; write nothing.
