@@ -26,6 +26,12 @@ pkg_check_modules(MARIADB REQUIRED IMPORTED_TARGET libmariadb)
 add_library(icewright_postgres ALIAS PkgConfig::POSTGRES)
 add_library(icewright_mariadb ALIAS PkgConfig::MARIADB)
 
+# ZooKeeper, for lock: the client with its own threads.
+find_library(ZOOKEEPER_LIBRARY zookeeper_mt REQUIRED)
+add_library(icewright_zookeeper INTERFACE)
+target_compile_definitions(icewright_zookeeper INTERFACE THREADED)
+target_link_libraries(icewright_zookeeper INTERFACE ${ZOOKEEPER_LIBRARY})
+
 # Arrow and Parquet, for data: an installed Arrow of the right version, else the pyarrow wheel that
 # `make setup` puts into the project's venv.
 add_library(icewright_arrow INTERFACE)
