@@ -43,18 +43,6 @@ std::optional<SnapshotId> ParseId(std::string_view text) {
   return SnapshotId(id);
 }
 
-Result<std::optional<SnapshotId>> MarkerOf(const Chain& target) {
-  for (const Snapshot* snapshot : target.snapshots) {
-    const std::string* marker = FindKey(snapshot->summary, kConvertMarker);
-    if (marker == nullptr) continue;
-    const auto id = ParseId(*marker);
-    if (id) return id;
-    return Error(Code::kCorrupt, fmt::format("snapshot {}: '{}' in {} is no snapshot id",
-                                             Raw(snapshot->id), *marker, kConvertMarker));
-  }
-  return std::optional<SnapshotId>();
-}
-
 Error Refusal(std::string why) {
   return Error(Code::kConflict,
                fmt::format("{}. Find the last staging snapshot whose rows are on the target, and "
@@ -75,7 +63,7 @@ class Search {
   }
 
   Result<std::vector<const Snapshot*>> Waiting(std::optional<SnapshotId> resume_from) const {
-    IW_ASSIGN(const std::optional<SnapshotId> marker, MarkerOf(target_));
+    IW_ASSIGN(const std::optional<SnapshotId> marker, NewestMarker());
     if (resume_from) {
       IW_TRY(CheckResume(*resume_from, marker));
       return After(*resume_from);
@@ -92,6 +80,25 @@ class Search {
   }
 
  private:
+  /// Of a promotion from this staging branch, else of any other; unset if there is none.
+  /// Conversions in place name the target's own snapshots: they promoted nothing.
+  Result<std::optional<SnapshotId>> NewestMarker() const {
+    std::optional<SnapshotId> unknown;
+    for (const Snapshot* snapshot : target_.snapshots) {
+      const std::string* marker = FindKey(snapshot->summary, kConvertMarker);
+      if (marker == nullptr) continue;
+      const auto id = ParseId(*marker);
+      if (!id) {
+        return Error(Code::kCorrupt, fmt::format("snapshot {}: '{}' in {} is no snapshot id",
+                                                 Raw(snapshot->id), *marker, kConvertMarker));
+      }
+      if (on_target_.contains(Raw(*id))) continue;
+      if (IsStaged(*id)) return id;
+      if (!unknown) unknown = id;
+    }
+    return unknown;
+  }
+
   bool IsStaged(SnapshotId id) const {
     return PlaceOf(id) < staging_.snapshots.size() || staging_.missing() == id;
   }

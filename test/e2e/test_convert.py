@@ -182,6 +182,22 @@ def a_lost_marker_is_refused_until_told(folder):
         assert (dump["rows"]["count"], dump["rows"]["digest"]) == (want["count"], want["digest"]), dump["rows"]
 
 
+def snapshots_without_counters_are_promoted(folder):
+    """The counters of a summary are optional: what a snapshot did stands in its manifests."""
+    with harness.fixtures():
+        program = harness.Program(folder, harness.catalogs())
+        table = harness.Table("staged_v3")
+        metadata = table.metadata()
+        for snapshot in metadata["snapshots"]:
+            snapshot["summary"] = {"operation": snapshot["summary"]["operation"]}
+        table.metadata_file().write_text(json.dumps(metadata))
+        _, report = program.run(*convert("staged_v3"))
+        assert report["counts"]["processed-staging-snapshot-num"] == 4, report
+        want = recorded("staged_v3", "to-end")["rows"]
+        _, rows = program.run("scan", table.id, "--digest")
+        assert (rows["rows"], rows["digest"]) == (want["count"], want["digest"]), rows
+
+
 def killed_at_any_moment_the_next_run_finishes(folder):
     with harness.fixtures():
         program = harness.Program(folder, harness.catalogs())
@@ -210,4 +226,5 @@ def killed_at_any_moment_the_next_run_finishes(folder):
 harness.main(in_place_the_same_vectors_as_flink, one_snapshot_at_a_time_ends_the_same,
              promotion_makes_the_snapshots_that_flink_made, the_partitioned_table_reads_the_same_everywhere,
              compaction_and_expiry_go_on_after_it, what_cannot_be_converted_is_named,
-             a_lost_marker_is_refused_until_told, killed_at_any_moment_the_next_run_finishes)
+             a_lost_marker_is_refused_until_told, snapshots_without_counters_are_promoted,
+             killed_at_any_moment_the_next_run_finishes)

@@ -1,0 +1,185 @@
+// Random upsert histories, converted now and then, against naive models.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "maintain/convert_test_table.h"
+
+namespace icewright {
+namespace {
+
+std::uint64_t FirstSeed() {
+  const char* seed = std::getenv("ICEWRIGHT_TEST_SEED");
+  return seed == nullptr ? 20240601 : std::strtoull(seed, nullptr, 10);
+}
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : rng_(seed) {}
+  int Below(int n) { return static_cast<int>(rng_() % static_cast<std::uint64_t>(n)); }
+  bool OneIn(int n) { return Below(n) == 0; }
+  std::vector<int> Ids(int most) {
+    std::vector<int> ids(static_cast<std::size_t>(Below(most + 1)));
+    for (int& id : ids) id = Below(12);
+    return ids;
+  }
+
+ private:
+  std::mt19937_64 rng_;
+};
+
+/// In place nothing but the form of the deletes may change: rows, row ids and their numbers stay.
+void InPlaceHistory(std::uint64_t seed, int steps) {
+  SCOPED_TRACE("ICEWRIGHT_TEST_SEED=" + std::to_string(seed));
+  Dice dice(seed);
+  ConvertTestTable table({.threads = 1 + dice.Below(2)});
+  table.Upsert({}, {0, 1, 2, 3});
+  for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
+    switch (dice.Below(6)) {
+      case 0:
+      case 1:
+      case 2: {
+        const auto deleted = dice.Ids(4);
+        const auto added = dice.Ids(4);
+        if (!deleted.empty() || !added.empty()) table.Upsert(deleted, added);
+        break;
+      }
+      case 3:
+        EXPECT_THAT(table.Rewrite({.rewrite_all = dice.OneIn(2)}), IsOk());
+        break;
+      default: {
+        const auto rows = table.LiveRows();
+        const bool all = dice.OneIn(2);
+        ConvertEqualityDeletesOptions options;
+        if (!all) options.max_staging_snapshots = 1;
+        EXPECT_THAT(table.Convert(options), IsOk());
+        EXPECT_EQ(table.LiveRows(), rows);
+        if (all) {
+          EXPECT_EQ(table.EqualityDeleteFiles(), 0);
+        }
+        table.Vectors();  // at most one each
+        EXPECT_THAT(table.Unsound(), ::testing::IsEmpty());
+      }
+    }
+  }
+}
+
+/// What promotion must come to: staged deletes reach the rows that were on main when they were
+/// staged, and all rows promoted before them.
+class Model {
+ public:
+  void AddToMain(const std::vector<int>& ids) {
+    for (const int id : ids) rows_.push_back({id, false, now_});
+    ++now_;
+  }
+  void Stage(const std::vector<int>& deleted, const std::vector<int>& added) {
+    staged_.push_back({deleted, added, now_++});
+  }
+  bool PromoteOne() {
+    if (staged_.empty()) return false;
+    const Staged staged = staged_.front();
+    staged_.erase(staged_.begin());
+    std::erase_if(rows_, [&](const Row& row) {
+      return std::ranges::find(staged.deleted, row.id) != staged.deleted.end() &&
+             (row.promoted || row.time < staged.time);
+    });
+    for (const int id : staged.added) rows_.push_back({id, true, staged.time});
+    return true;
+  }
+  std::vector<int> Ids() const {
+    std::vector<int> ids;
+    for (const Row& row : rows_) ids.push_back(row.id);
+    std::ranges::sort(ids);
+    return ids;
+  }
+
+ private:
+  struct Row {
+    int id;
+    bool promoted;
+    int time;
+  };
+  struct Staged {
+    std::vector<int> deleted, added;
+    int time;
+  };
+  std::vector<Row> rows_;
+  std::vector<Staged> staged_;
+  int now_ = 0;
+};
+
+void PromotionHistory(std::uint64_t seed, int steps) {
+  SCOPED_TRACE("ICEWRIGHT_TEST_SEED=" + std::to_string(seed));
+  Dice dice(seed);
+  ConvertTestTable table;
+  Model model;
+  table.Branch("staging", table.Upsert({}, {0, 1, 2, 3}));
+  model.AddToMain({0, 1, 2, 3});
+  for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
+    switch (dice.Below(7)) {
+      case 0:
+      case 1:
+      case 2: {
+        const auto deleted = dice.Ids(4);
+        const auto added = dice.Ids(4);
+        if (deleted.empty() && added.empty()) break;
+        table.Upsert(deleted, added, "staging");
+        model.Stage(deleted, added);
+        break;
+      }
+      case 3: {
+        const auto added = dice.Ids(3);
+        if (added.empty()) break;
+        table.Upsert({}, added, "main");
+        model.AddToMain(added);
+        break;
+      }
+      case 4:
+        EXPECT_THAT(
+            table.Rewrite({.rewrite_all = true, .use_starting_sequence_number = dice.OneIn(2)}),
+            IsOk());
+        break;
+      case 5:
+        EXPECT_THAT(table.Promote({.max_staging_snapshots = 1}), IsOk());
+        model.PromoteOne();
+        break;
+      default:
+        EXPECT_THAT(table.Promote(), IsOk());
+        while (model.PromoteOne()) {
+        }
+    }
+    EXPECT_EQ(table.Ids(), model.Ids());
+    EXPECT_EQ(table.EqualityDeleteFiles(), 0);
+    table.Vectors();
+  }
+}
+
+TEST(ConvertRandomTest, InPlaceRowsStay) {
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    InPlaceHistory(FirstSeed() + static_cast<std::uint64_t>(i), 16);
+  }
+}
+
+TEST(ConvertRandomTest, PromotionAgreesWithTheModel) {
+  for (int i = 0; i < 150 && !HasFailure(); ++i) {
+    PromotionHistory(FirstSeed() + static_cast<std::uint64_t>(i), 16);
+  }
+}
+
+TEST(ConvertRandomSlowTest, InPlaceRowsStay) {
+  for (int i = 0; i < 2000 && !HasFailure(); ++i) {
+    InPlaceHistory(FirstSeed() + 1000 + static_cast<std::uint64_t>(i), 30);
+  }
+}
+
+TEST(ConvertRandomSlowTest, PromotionAgreesWithTheModel) {
+  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+    PromotionHistory(FirstSeed() + 1000 + static_cast<std::uint64_t>(i), 30);
+  }
+}
+
+}  // namespace
+}  // namespace icewright
