@@ -318,7 +318,7 @@ Result<ProducedSnapshot> SnapshotProducer::ProduceSwap(RunContext& run,
                                                        const TableMetadata& metadata,
                                                        int attempt_number) const {
   IW_ASSIGN(const Attempt attempt, Begin(run, metadata));
-  if (attempt.head == nullptr) {
+  if (metadata.FindRef(update_.branch) == nullptr) {
     return Error(Code::kConflict, fmt::format("the branch '{}' is gone", update_.branch));
   }
   std::vector<ManifestFile> current = attempt.data_manifests;
@@ -334,7 +334,7 @@ Result<ProducedSnapshot> SnapshotProducer::ProduceSwap(RunContext& run,
   extra.emplace_back(summary::kEntriesProcessed,
                      std::to_string(update_.manifests->entries_processed));
   return WriteList(attempt, attempt_number, std::move(manifests),
-                   builder.Build(&attempt.head->summary, extra));
+                   builder.Build(&attempt.parent->summary, extra));
 }
 
 Result<ProducedSnapshot> SnapshotProducer::Produce(RunContext& run, const TableMetadata& metadata,
