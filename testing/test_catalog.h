@@ -26,6 +26,9 @@ class FaultSqlStore final : public SqlStore {
   FaultSqlStore(std::shared_ptr<SqlStore> base, std::shared_ptr<FileIO> io)
       : base_(std::move(base)), io_(std::move(io)) {}
 
+  SqlDialect dialect() const override { return base_->dialect(); }
+  std::string Display() const override { return base_->Display(); }
+
   Result<std::vector<SqlRow>> Query(std::string_view sql,
                                     std::span<const SqlValue> values) override {
     IW_TRY(Touch());
@@ -73,7 +76,7 @@ inline Result<std::shared_ptr<Catalog>> OpenTestCatalog(TestCatalog kind, const 
       break;
   }
   IW_ASSIGN(const SqlUrl url, ParseSqlUrl("jdbc:sqlite::memory:", {}));
-  IW_ASSIGN(auto store, OpenSqliteStore(url));
+  IW_ASSIGN(auto store, OpenSqliteStore(url, {}));
   return MakeSqlCatalog("sql", {{"warehouse", warehouse.text()}},
                         std::make_shared<FaultSqlStore>(std::move(store), io), io);
 }
