@@ -158,14 +158,14 @@ void PromotionHistory(std::uint64_t seed, int steps) {
 }
 
 TEST(ConvertRandomTest, InPlaceRowsStay) {
-  for (int i = 0; i < 60 && !HasFailure(); ++i) {
-    InPlaceHistory(FirstSeed() + static_cast<std::uint64_t>(i), 16);
+  for (int i = 0; i < 80 && !HasFailure(); ++i) {
+    InPlaceHistory(FirstSeed() + static_cast<std::uint64_t>(i), 8);
   }
 }
 
 TEST(ConvertRandomTest, PromotionAgreesWithTheModel) {
-  for (int i = 0; i < 150 && !HasFailure(); ++i) {
-    PromotionHistory(FirstSeed() + static_cast<std::uint64_t>(i), 16);
+  for (int i = 0; i < 120 && !HasFailure(); ++i) {
+    PromotionHistory(FirstSeed() + static_cast<std::uint64_t>(i), 10);
   }
 }
 
