@@ -41,8 +41,9 @@ TABLES = {
 
 LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as many that nothing names
 
+COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
+
 # workload -> (table, arguments of icewright, compares rows)
-COMMANDS = {"rewrite-data-files", "expire-snapshots"}
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 SPLICE = [*COMPACT, "--engine", "splice"]
 WORKLOADS = {
@@ -60,8 +61,6 @@ WORKLOADS = {
     "orphans-1m-of-2m-lines": ("ent1m", ["delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),
     "orphans-1m-of-2m-lines-64mib": ("ent1m", ["--memory", "64MiB", "delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),
     "plan-100k-files": ("ent100k", ["rewrite-data-files", "--dry-run"], False),
-    "manifests-100-of-1000": ("ent100k", ["rewrite-manifests"], "rewritten-manifests-count", 100),
-    "manifests-10000-of-100": ("ent1m100", ["rewrite-manifests"], "rewritten-manifests-count", 10000),
     "expire-2000-to-10": ("snap2000", ["expire-snapshots", "--max-snapshot-age", "0s", "--retain-last", "10"], False),
     "manifests-100-of-1000": ("ent100k", ["--threads", "2", "rewrite-manifests"], False),
     "manifests-10000-of-100": ("ent1m100", ["--threads", "2", "rewrite-manifests"], False),
@@ -130,6 +129,8 @@ def write_listing(target):
         for path in sorted(row["file_path"] for row in rows):
             out.write(f"{path}\t2024-01-01T00:00:00Z\t500000\n")
             out.write(f"{path.removesuffix('.parquet')}-orphan.parquet\t2024-01-01T00:00:00Z\t500000\n")
+
+
 def unreachable(target):
     """Number of files of a table, and those that neither its metadata nor a snapshot names."""
     def look(*what):
@@ -149,9 +150,7 @@ def run(workload):
     before = digest(target) if compares else None
     if str(LISTING) in arguments:
         write_listing(target)
-    at = next(i for i, word in enumerate(arguments) if word.endswith("-files")) + 1
     at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
-    at = next(i for i, word in enumerate(arguments) if word.startswith("rewrite-")) + 1
     command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
     figures, out = measure(command)
     line = {"workload": workload, **figures}
