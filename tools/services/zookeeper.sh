@@ -4,8 +4,11 @@
 
 do_install() { apt_need zookeeper libzookeeper-mt-dev default-jre-headless; }
 
-ruok() { exec 3<>"/dev/tcp/$HOST/$PORT" && printf srvr >&3 && grep -q '^Mode: standalone' <&3; }
-up() { (ruok) 2>/dev/null; }
+# With a limit: a server that is still starting may accept and never answer.
+up() {
+  timeout 2 bash -c 'exec 3<>"/dev/tcp/$0/$1" && printf srvr >&3 && grep -q "^Mode: standalone" <&3' \
+    "$HOST" "$PORT" 2>/dev/null
+}
 
 do_start() {
   ! alive "$DIR/zookeeper.pid" || ! up || return 0
