@@ -44,6 +44,7 @@ LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as
 COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
 
 # workload -> (table, arguments of icewright, compares rows)
+COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 SPLICE = [*COMPACT, "--engine", "splice"]
 WORKLOADS = {
