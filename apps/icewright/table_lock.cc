@@ -20,8 +20,8 @@ Status AddProperties(Session& session, const LockFlags& flags,
     }
     std::string key = text.substr(0, equals);
     if (!key.starts_with(kLockPrefix)) key = std::string(kLockPrefix) + key;
-    IW_ASSIGN(properties[key],
-              ResolveSecret(std::string_view(text).substr(equals + 1), session.env().get_env));
+    IW_ASSIGN(properties[key], ResolveSecret(std::string_view(text).substr(equals + 1),
+                                             session.env().get_env));
   }
   if (!flags.id.empty()) properties[std::string(kLockPrefix) + "lock-id"] = flags.id;
   return {};
