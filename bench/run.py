@@ -165,6 +165,7 @@ def run(workload):
         line["rows"] = before["rows"]
     elif "delete-orphan-files" in arguments:
         line["objects_left"] = sum(len(files) for _, _, files in os.walk(target))
+        assert figures["max_rss_mb"] <= 256, figures
         expected = 1_000_000 if str(LISTING) in arguments else int(TABLES[table][4])
         assert report["counts"]["orphan-files-count"] == expected, report["counts"]
         assert not list(target.rglob("orphan-*")) and report["counts"]["referenced-files-count"] >= 20_000, report["counts"]
