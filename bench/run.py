@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Table-sized benchmarks: a fresh copy of a generated table, one run of the program, results checked.
 
-  run.py [WORKLOAD ...]     all of them by default; one JSON line each, also in build/bench/results.jsonl
+  run.py [--peers NAME,...] [WORKLOAD ...]
 
-Each line has wall seconds, CPU seconds and peak RSS of the whole process, the machine, the commit, and
-the figures of the same work by pyarrow where there is one ("yardstick"). The tables are made on first
-use, with a seed. A wrong result fails the run: rows before and after are compared by digest.
+All workloads by default, beside pyarrow. --peers names others (peers.py: pyarrow, duckdb, pyiceberg,
+iceberg-go; "all"), which are installed on first use. One JSON line per workload, also in
+build/bench/results.jsonl: wall seconds, CPU seconds and peak RSS of the whole process, the same of each
+peer on a fresh copy of the table right after, the ratio of CPU seconds, the machine and the commit. The
+tables are made on first use, with a seed. A wrong result fails the run: rows before and after are
+compared by digest, and a run with --memory must stay below its limit.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -16,6 +20,8 @@ import shutil
 import subprocess
 import sys
 import time
+
+import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/bench"
@@ -93,9 +99,10 @@ YARDSTICKS = {"compact-sf1000", "compact-sf100", "splice-sf1000", "splice-sf100"
 
 
 def measure(command):
+def measure(command, **options):
     """Wall, CPU and peak RSS of a command; returns (figures, stdout)."""
     before = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
     out = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -146,6 +153,18 @@ def unreachable(target):
 
 
 def run(workload):
+def beside(build, table, ours):
+    """The same work by a peer, on a fresh copy."""
+    out = BENCH / "peer-output"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    figures, _ = measure(build(str(fresh(table)), str(out)), stderr=subprocess.DEVNULL)
+    shutil.rmtree(out)
+    figures["cpu_ratio"] = round(ours["cpu_s"] / figures["cpu_s"], 2) if figures["exit"] == 0 else None
+    return figures
+
+
+def run(workload, wanted_peers):
     table, arguments, compares = WORKLOADS[workload]
     target = fresh(table)
     before = digest(target) if compares else None
@@ -181,18 +200,31 @@ def run(workload):
         line["yardstick"], _ = measure([PYTHON, "-c", YARDSTICK, str(PRISTINE / table), str(out_file)])
         out_file.unlink()
         line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 2)
+        expected = int(TABLES[table][2])
+        assert report["counts"]["planned-data-files-count"] == expected, report["counts"]
+    if "--memory" in arguments:
+        limit = int(arguments[arguments.index("--memory") + 1].removesuffix("MiB"))
+        assert figures["max_rss_mb"] <= limit, f"{workload}: {figures['max_rss_mb']} MB of RSS under a limit of {limit} MiB"
+    line["peers"] = {peer: beside(build, table, figures) for peer, build in peers.COMMANDS.get(workload, []) if peer in wanted_peers}
     line["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f}"
     line["commit"] = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     return line
 
 
 def main():
-    wanted = sys.argv[1:] or list(WORKLOADS)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--peers", default="pyarrow")
+    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS))
+    arguments = parser.parse_args()
+    known = {peer for commands in peers.COMMANDS.values() for peer, _ in commands}
+    wanted_peers = known if arguments.peers == "all" else set(filter(None, arguments.peers.split(",")))
+    if not wanted_peers <= known:
+        parser.error(f"--peers: {', '.join(sorted(wanted_peers - known))}; known are {', '.join(sorted(known))}")
     BENCH.mkdir(parents=True, exist_ok=True)
     failed = 0
     with open(BENCH / "results.jsonl", "a") as results:
-        for workload in wanted:
-            line = run(workload)
+        for workload in arguments.workloads:
+            line = run(workload, wanted_peers)
             failed += line["exit"] != 0
             text = json.dumps(line)
             print(text, flush=True)
