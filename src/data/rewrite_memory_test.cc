@@ -46,7 +46,7 @@ TEST(RewriteMemoryTest, ManySmallFilesShareTheSetsOfMillionsOfKeys) {
     IW_ASSERT_OK_AND_ASSIGN(
         DataFile file, table.Write("f" + std::to_string(f), {Numbers(schema, f * kRows, kRows)}));
     tasks.push_back(
-        {.data_file = std::move(file), .deletes = deletes, .sequence_number = SequenceNumber{1}});
+        {.data_file = std::move(file), .sequence_number = SequenceNumber{1}, .deletes = deletes});
   }
   RunContext run({.memory_limit_bytes = 184 * kMiB, .threads = 8});  // --memory 256MiB
   IW_ASSERT_OK_AND_ASSIGN(const RewrittenGroup group, table.Rewrite(run, RequestOf(tasks)));
