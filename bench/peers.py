@@ -13,18 +13,6 @@ BENCH = ROOT / "build/bench"
 PYTHON = str(ROOT / ".venv-peers/bin/python")
 ICEBERG_GO = "github.com/apache/iceberg-go/cmd/iceberg@v0.7.0"
 
-PYARROW = """
-import glob, sys, pyarrow as pa, pyarrow.parquet as pq
-pa.set_cpu_count(2)
-files = sorted(glob.glob(sys.argv[1] + '/data/*.parquet'))
-writer = None
-for f in files:
-    t = pq.read_table(f)
-    writer = writer or pq.ParquetWriter(sys.argv[2] + '/o.parquet', t.schema, compression='zstd', compression_level=3, store_decimal_as_integer=True)
-    writer.write_table(t, row_group_size=1 << 20)
-writer.close()
-"""
-
 DUCKDB = """
 import glob, sys, duckdb
 con = duckdb.connect()
@@ -59,10 +47,6 @@ def iceberg_go():
     return str(binary)
 
 
-def pyarrow(table, out):
-    return [PYTHON, "-c", PYARROW, table, out]
-
-
 def duckdb(table, out):
     return [python_with("duckdb==2.0.1"), "-c", DUCKDB, table, out]
 
@@ -80,11 +64,10 @@ def go_command(*words):
 
 
 GO_COMPACT = ("iceberg-go", go_command("compact", "run", "--target-file-size", "268435456"))
-COPIES = [("pyarrow", pyarrow), ("duckdb", duckdb)]
 
 COMMANDS = {
-    "compact-sf1000": [*COPIES, GO_COMPACT],
-    "compact-sf100": [*COPIES, GO_COMPACT],
+    "compact-sf1000": [("duckdb", duckdb), GO_COMPACT],
+    "compact-sf100": [("duckdb", duckdb), GO_COMPACT],
     "equality-deletes-500k": [GO_COMPACT],
     "position-deletes-200k": [GO_COMPACT],
     "plan-100k-files": [("pyiceberg", pyiceberg_plan), ("iceberg-go", go_command("compact", "analyze"))],

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Table-sized benchmarks: a fresh copy of a generated table, one run of the program, results checked.
 
-  run.py [--peers NAME,...] [WORKLOAD ...]
+  run.py [--peers NAME,...] [WORKLOAD ...]     all of them by default; one JSON line each, also in build/bench/results.jsonl
 
-All workloads by default, beside pyarrow. --peers names others (peers.py: pyarrow, duckdb, pyiceberg,
-iceberg-go; "all"), which are installed on first use. One JSON line per workload, also in
-build/bench/results.jsonl: wall seconds, CPU seconds and peak RSS of the whole process, the same of each
-peer on a fresh copy of the table right after, the ratio of CPU seconds, the machine and the commit. The
-tables are made on first use, with a seed. A wrong result fails the run: rows before and after are
-compared by digest, and a run with --memory must stay below its limit.
+Each line has wall seconds, CPU seconds and peak RSS of the whole process, the machine, the commit, and
+the figures of the same work by pyarrow where there is one ("yardstick"). The tables are made on first
+use, with a seed. A wrong result fails the run: rows before and after are compared by digest. --peers
+names engines of peers.py (duckdb, pyiceberg, iceberg-go; "all"), which are installed on first use and
+do the same work on a fresh copy right after. A compaction with --memory must stay below its limit.
 """
 
 import argparse
@@ -98,7 +97,6 @@ writer.close()
 YARDSTICKS = {"compact-sf1000", "compact-sf100", "splice-sf1000", "splice-sf100"}
 
 
-def measure(command):
 def measure(command, **options):
     """Wall, CPU and peak RSS of a command; returns (figures, stdout)."""
     before = time.monotonic()
@@ -152,7 +150,6 @@ def unreachable(target):
     return len(there), sorted(there - named)
 
 
-def run(workload):
 def beside(build, table, ours):
     """The same work by a peer, on a fresh copy."""
     out = BENCH / "peer-output"
@@ -164,7 +161,7 @@ def beside(build, table, ours):
     return figures
 
 
-def run(workload, wanted_peers):
+def run(workload, wanted_peers=()):
     table, arguments, compares = WORKLOADS[workload]
     target = fresh(table)
     before = digest(target) if compares else None
@@ -200,9 +197,7 @@ def run(workload, wanted_peers):
         line["yardstick"], _ = measure([PYTHON, "-c", YARDSTICK, str(PRISTINE / table), str(out_file)])
         out_file.unlink()
         line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 2)
-        expected = int(TABLES[table][2])
-        assert report["counts"]["planned-data-files-count"] == expected, report["counts"]
-    if "--memory" in arguments:
+    if "--memory" in arguments and "rewrite-data-files" in arguments:
         limit = int(arguments[arguments.index("--memory") + 1].removesuffix("MiB"))
         assert figures["max_rss_mb"] <= limit, f"{workload}: {figures['max_rss_mb']} MB of RSS under a limit of {limit} MiB"
     line["peers"] = {peer: beside(build, table, figures) for peer, build in peers.COMMANDS.get(workload, []) if peer in wanted_peers}
@@ -213,9 +208,10 @@ def run(workload, wanted_peers):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--peers", default="pyarrow")
-    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS))
+    parser.add_argument("--peers", default="")
+    parser.add_argument("workloads", nargs="*")
     arguments = parser.parse_args()
+    wanted = arguments.workloads or list(WORKLOADS)
     known = {peer for commands in peers.COMMANDS.values() for peer, _ in commands}
     wanted_peers = known if arguments.peers == "all" else set(filter(None, arguments.peers.split(",")))
     if not wanted_peers <= known:
@@ -223,7 +219,7 @@ def main():
     BENCH.mkdir(parents=True, exist_ok=True)
     failed = 0
     with open(BENCH / "results.jsonl", "a") as results:
-        for workload in arguments.workloads:
+        for workload in wanted:
             line = run(workload, wanted_peers)
             failed += line["exit"] != 0
             text = json.dumps(line)
