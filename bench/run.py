@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Table-sized benchmarks: a fresh copy of a generated table, one run of the program, results checked.
 
-  run.py [WORKLOAD ...]     all of them by default; one JSON line each, also in build/bench/results.jsonl
+  run.py [--peers NAME,...] [WORKLOAD ...]     all of them by default; one JSON line each, also in build/bench/results.jsonl
 
 Each line has wall seconds, CPU seconds and peak RSS of the whole process, the machine, the commit, and
 the figures of the same work by pyarrow where there is one ("yardstick"). The tables are made on first
-use, with a seed. A wrong result fails the run: rows before and after are compared by digest.
+use, with a seed. A wrong result fails the run: rows before and after are compared by digest. --peers
+names engines of peers.py (duckdb, pyiceberg, iceberg-go; "all"), which are installed on first use and
+do the same work on a fresh copy right after. A compaction with --memory must stay below its limit.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -16,6 +19,8 @@ import shutil
 import subprocess
 import sys
 import time
+
+import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/bench"
@@ -41,8 +46,10 @@ TABLES = {
 
 LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as many that nothing names
 
+COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
+
 # workload -> (table, arguments of icewright, compares rows)
-COMMANDS = {"rewrite-data-files", "expire-snapshots"}
+COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 SPLICE = [*COMPACT, "--engine", "splice"]
 WORKLOADS = {
@@ -60,8 +67,6 @@ WORKLOADS = {
     "orphans-1m-of-2m-lines": ("ent1m", ["delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),
     "orphans-1m-of-2m-lines-64mib": ("ent1m", ["--memory", "64MiB", "delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),
     "plan-100k-files": ("ent100k", ["rewrite-data-files", "--dry-run"], False),
-    "manifests-100-of-1000": ("ent100k", ["rewrite-manifests"], "rewritten-manifests-count", 100),
-    "manifests-10000-of-100": ("ent1m100", ["rewrite-manifests"], "rewritten-manifests-count", 10000),
     "expire-2000-to-10": ("snap2000", ["expire-snapshots", "--max-snapshot-age", "0s", "--retain-last", "10"], False),
     "manifests-100-of-1000": ("ent100k", ["--threads", "2", "rewrite-manifests"], False),
     "manifests-10000-of-100": ("ent1m100", ["--threads", "2", "rewrite-manifests"], False),
@@ -92,10 +97,10 @@ writer.close()
 YARDSTICKS = {"compact-sf1000", "compact-sf100", "splice-sf1000", "splice-sf100"}
 
 
-def measure(command):
+def measure(command, **options):
     """Wall, CPU and peak RSS of a command; returns (figures, stdout)."""
     before = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
     out = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -130,6 +135,8 @@ def write_listing(target):
         for path in sorted(row["file_path"] for row in rows):
             out.write(f"{path}\t2024-01-01T00:00:00Z\t500000\n")
             out.write(f"{path.removesuffix('.parquet')}-orphan.parquet\t2024-01-01T00:00:00Z\t500000\n")
+
+
 def unreachable(target):
     """Number of files of a table, and those that neither its metadata nor a snapshot names."""
     def look(*what):
@@ -143,15 +150,24 @@ def unreachable(target):
     return len(there), sorted(there - named)
 
 
-def run(workload):
+def beside(build, table, ours):
+    """The same work by a peer, on a fresh copy."""
+    out = BENCH / "peer-output"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    figures, _ = measure(build(str(fresh(table)), str(out)), stderr=subprocess.DEVNULL)
+    shutil.rmtree(out)
+    figures["cpu_ratio"] = round(ours["cpu_s"] / figures["cpu_s"], 2) if figures["exit"] == 0 else None
+    return figures
+
+
+def run(workload, wanted_peers=()):
     table, arguments, compares = WORKLOADS[workload]
     target = fresh(table)
     before = digest(target) if compares else None
     if str(LISTING) in arguments:
         write_listing(target)
-    at = next(i for i, word in enumerate(arguments) if word.endswith("-files")) + 1
     at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
-    at = next(i for i, word in enumerate(arguments) if word.startswith("rewrite-")) + 1
     command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
     figures, out = measure(command)
     line = {"workload": workload, **figures}
@@ -165,6 +181,7 @@ def run(workload):
         line["rows"] = before["rows"]
     elif "delete-orphan-files" in arguments:
         line["objects_left"] = sum(len(files) for _, _, files in os.walk(target))
+        assert figures["max_rss_mb"] <= 256, figures
         expected = 1_000_000 if str(LISTING) in arguments else int(TABLES[table][4])
         assert report["counts"]["orphan-files-count"] == expected, report["counts"]
         assert not list(target.rglob("orphan-*")) and report["counts"]["referenced-files-count"] >= 20_000, report["counts"]
@@ -180,18 +197,30 @@ def run(workload):
         line["yardstick"], _ = measure([PYTHON, "-c", YARDSTICK, str(PRISTINE / table), str(out_file)])
         out_file.unlink()
         line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 2)
+    if "--memory" in arguments and "rewrite-data-files" in arguments:
+        limit = int(arguments[arguments.index("--memory") + 1].removesuffix("MiB"))
+        assert figures["max_rss_mb"] <= limit, f"{workload}: {figures['max_rss_mb']} MB of RSS under a limit of {limit} MiB"
+    line["peers"] = {peer: beside(build, table, figures) for peer, build in peers.COMMANDS.get(workload, []) if peer in wanted_peers}
     line["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f}"
     line["commit"] = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     return line
 
 
 def main():
-    wanted = sys.argv[1:] or list(WORKLOADS)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--peers", default="")
+    parser.add_argument("workloads", nargs="*")
+    arguments = parser.parse_args()
+    wanted = arguments.workloads or list(WORKLOADS)
+    known = {peer for commands in peers.COMMANDS.values() for peer, _ in commands}
+    wanted_peers = known if arguments.peers == "all" else set(filter(None, arguments.peers.split(",")))
+    if not wanted_peers <= known:
+        parser.error(f"--peers: {', '.join(sorted(wanted_peers - known))}; known are {', '.join(sorted(known))}")
     BENCH.mkdir(parents=True, exist_ok=True)
     failed = 0
     with open(BENCH / "results.jsonl", "a") as results:
         for workload in wanted:
-            line = run(workload)
+            line = run(workload, wanted_peers)
             failed += line["exit"] != 0
             text = json.dumps(line)
             print(text, flush=True)

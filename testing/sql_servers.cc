@@ -115,6 +115,14 @@ const SqlServer& MariaDbServer() {
   return server;
 }
 
+const std::string& ZookeeperServer() {
+  static const std::string address = [] {
+    const SqlServer server = Share("zookeeper");
+    return server.host + ":" + server.port;
+  }();
+  return address;
+}
+
 std::string UniqueName(std::string_view prefix) {
   static std::atomic<int> counter{0};
   return std::string(prefix) + "-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file testing/sql_servers.h
-/// Real database servers for suites named *Service*.
+/// Real servers for suites named *Service*: databases and ZooKeeper.
 
 #include <string>
 #include <string_view>
@@ -22,6 +22,9 @@ struct SqlServer {
 /// test program if the server does not start.
 const SqlServer& PostgresServer();
 const SqlServer& MariaDbServer();
+
+/// "HOST:PORT", likewise. Sessions may be as short as 400 ms.
+const std::string& ZookeeperServer();
 
 /// "PREFIX-PID-N": no other test of this machine gets the same.
 std::string UniqueName(std::string_view prefix);

@@ -66,6 +66,7 @@ int RunCommandLine(Env& env, const std::vector<std::string>& args) {
   AddHealthCommand(commands);
   AddTaskCommands(commands);
   AddOrphansCommand(commands);
+  AddLockCommand(commands);
 
   CLI::App app("icewright keeps Apache Iceberg tables healthy.", "icewright");
   app.require_subcommand(1);

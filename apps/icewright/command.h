@@ -33,6 +33,7 @@ void AddCatalogCommands(Commands& commands);  // tables, show, create, drop, reg
 void AddInspectCommand(Commands& commands);   // inspect
 void AddScanCommand(Commands& commands);      // scan
 void AddHealthCommand(Commands& commands);    // health
+void AddLockCommand(Commands& commands);      // lock show, lock release
 void AddTaskCommands(Commands& commands);     // rewrite-data-files and its kind
 void AddOrphansCommand(Commands& commands);   // orphans restore, orphans purge
 

@@ -41,6 +41,7 @@ class LockCommand final : public Command {
     for (CLI::App* sub : {show, release_}) {
       sub->add_option("table", table_, "catalog.namespace.table, or a path");
       flags_.Define(*sub, false);
+      sub->fallthrough();  // global options may also follow the command
     }
     release_->add_flag("--force", force_, "also where the holder may be alive");
     release_->add_flag("--recovery", recovery_, "the recovery lock, not the table's lock");

@@ -28,19 +28,25 @@ class OrphansCommand final : public Command {
 
   Result<ExitCode> Execute(Session& session) override {
     if (bad_value_) return *bad_value_;
-    if (restore_->parsed()) return RunTask(session, RestoreOrphans(restore_options_), table_);
-    return RunTask(session, PurgeOrphans(purge_options_), table_);
+    if (restore_->parsed()) {
+      return RunTask(session, RestoreOrphans(restore_options_), table_,
+                     restore_options_.dry_run ? nullptr : &lock_);
+    }
+    return RunTask(session, PurgeOrphans(purge_options_), table_,
+                   purge_options_.dry_run ? nullptr : &lock_);
   }
 
  private:
   void AddTable(CLI::App& app) {
     app.add_option("table", table_, "catalog.namespace.table, or a path")->required();
+    lock_.Define(app, true);
     app.fallthrough();  // global options may also follow the command
   }
 
   CLI::App* restore_ = nullptr;
   CLI::App* purge_ = nullptr;
   std::string table_;
+  LockFlags lock_;
   RestoreOrphansOptions restore_options_;
   PurgeOrphansOptions purge_options_;
   std::optional<Error> bad_value_;

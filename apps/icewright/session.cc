@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "catalog/table_name.h"
 #include "io/local_file_io.h"
 
 namespace icewright::cli {
@@ -51,16 +52,55 @@ std::int64_t BudgetOf(std::int64_t limit) {
 
 }  // namespace
 
+class Session::ErrorStreamLog final : public Log {
+ public:
+  explicit ErrorStreamLog(std::ostream& err) : err_(err) {}
+
+  void Write(LogLevel level, std::string_view message) override {
+    if (level < LogLevel::kWarning) return;
+    const std::scoped_lock lock(mutex_);
+    err_ << "icewright: warning: " << message << '\n';
+  }
+
+ private:
+  std::mutex mutex_;
+  std::ostream& err_;
+};
+
 Session::Session(Env& env, GlobalOptions options)
     : env_(env),
       options_(std::move(options)),
-      run_({.stop = env.stop,
+      log_(std::make_unique<ErrorStreamLog>(env.err)),
+      outside_stop_(env.stop, [this] { stop_.request_stop(); }),
+      run_({.stop = stop_.get_token(),
+            .stop_reason = &stop_reason_,
             .clock = env.clock,
             .memory_limit_bytes = BudgetOf(options_.memory_bytes),
-            .threads = options_.threads}),
+            .threads = options_.threads,
+            .may_write = [this] { return MayWrite(); }}),
       io_(MakeLocalFileIO()) {}
 
 Session::~Session() = default;
+
+Status Session::MayWrite() {
+  std::function<Status()> ask;
+  {
+    const std::scoped_lock lock(may_write_mutex_);
+    ask = may_write_;
+  }
+  return ask ? ask() : Status();
+}
+
+void Session::SetMayWrite(std::function<Status()> may_write) {
+  const std::scoped_lock lock(may_write_mutex_);
+  may_write_ = std::move(may_write);
+}
+
+void Session::LoseLock() {
+  if (stop_.stop_requested()) return;
+  stop_reason_ = StopReason::kLockLost;
+  stop_.request_stop();
+}
 
 Result<const ConfigFile*> Session::Config() {
   if (config_) return &*config_;
@@ -141,6 +181,19 @@ Result<ResolvedName> Session::Resolve(const std::string& name) {
   resolved.id.ns = std::move(parts);
   IW_ASSIGN(resolved.catalog, OpenCatalogNamed(catalog));
   return resolved;
+}
+
+Result<std::map<std::string, std::string>> Session::PropertiesFor(const std::string& table) {
+  if (IsPath(table)) return std::map<std::string, std::string>();
+  IW_ASSIGN(const ResolvedName resolved, Resolve(table));
+  IW_ASSIGN(const ConfigFile* config, Config());
+  return config->catalogs.at(resolved.catalog->name());
+}
+
+Result<std::string> Session::FullName(const std::string& table) {
+  if (IsPath(table)) return AbsoluteLocation(table).text();
+  IW_ASSIGN(const ResolvedName resolved, Resolve(table));
+  return DisplayName(resolved.catalog->name(), resolved.id);
 }
 
 Result<Table> Session::LoadTable(const std::string& name) {

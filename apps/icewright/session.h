@@ -4,14 +4,17 @@
 /// One invocation of the program: the outside world, the global options, and tables by name.
 
 #include <atomic>
+#include <functional>
 #include <iosfwd>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/run_context.h"
 #include "catalog/catalog.h"
 #include "config/config_file.h"
@@ -65,13 +68,38 @@ class Session {
   /// Opened once. Errors: kNotFound for a name that is not configured.
   Result<std::shared_ptr<Catalog>> OpenCatalogNamed(const std::string& name);
 
+  /// Properties of the catalog that a table's name starts with; none for a path.
+  Result<std::map<std::string, std::string>> PropertiesFor(const std::string& table);
+
+  /// The name that locks have by default: catalog.namespace.table, or a path's location.
+  Result<std::string> FullName(const std::string& table);
+
+  /// Asked before each commit and each delete batch of the run; empty: it may.
+  void SetMayWrite(std::function<Status()> may_write);
+
+  /// Stops the run; it ends with kLockLost. Thread-safe.
+  void LoseLock();
+
+  /// Warnings of modules, a line each on the error stream.
+  Log& log() { return *log_; }
+
   /// Every configured catalog's name, or only that of --catalog.
   Result<std::vector<std::string>> CatalogNames();
 
  private:
+  class ErrorStreamLog;
+
   Result<const ConfigFile*> Config();
+  Status MayWrite();
+
   Env& env_;
   GlobalOptions options_;
+  std::unique_ptr<Log> log_;
+  std::stop_source stop_;
+  std::atomic<StopReason> stop_reason_{StopReason::kCancelled};
+  std::stop_callback<std::function<void()>> outside_stop_;
+  std::mutex may_write_mutex_;
+  std::function<Status()> may_write_;  // guarded by may_write_mutex_
   RunContext run_;
   std::shared_ptr<FileIO> io_;
   std::optional<ConfigFile> config_;

@@ -91,7 +91,8 @@ Result<std::unique_ptr<HeldTableLock>> HeldTableLock::Take(Session& session, con
   IW_ASSIGN(auto lock, OpenTableLock(session, flags, table));
   if (!lock) return std::unique_ptr<HeldTableLock>();
   IW_ASSIGN(const Milliseconds wait, ParseDuration(flags.wait).Within("--lock-wait"));
-  IW_ASSIGN(const Milliseconds lease, ParseDuration(flags.lease));
+  IW_ASSIGN(Milliseconds lease, ParseDuration(flags.lease));
+  if (lock->config.type == "zookeeper") lease = lock->config.zookeeper.session_timeout;
   IW_TRY(AcquireWithin(session.run(), *lock->locks->TableLock(), lock->lock_id, wait));
   return std::unique_ptr<HeldTableLock>(new HeldTableLock(session, std::move(*lock), lease));
 }

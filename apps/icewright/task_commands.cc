@@ -1,5 +1,6 @@
 #include "config/fields.h"
 #include "icewright/command.h"
+#include "icewright/table_lock.h"
 #include "icewright/task_options.h"
 #include "icewright/task_report.h"
 #include "maintain/compute_partition_stats.h"
@@ -28,18 +29,20 @@ class TaskCommand final : public Command {
 
   void Define(CLI::App& app) override {
     app.add_option("table", table_, "catalog.namespace.table, or a path")->required();
+    lock_.Define(app, true);
     DefineOptions(app, fields_, options_, bad_value_);
   }
 
   Result<ExitCode> Execute(Session& session) override {
     if (bad_value_) return *bad_value_;
-    return RunTask(session, Task(options_), table_);
+    return RunTask(session, Task(options_), table_, options_.dry_run ? nullptr : &lock_);
   }
 
  private:
   std::string help_;
   std::span<const OptionField<Options>> fields_;
   std::string table_;
+  LockFlags lock_;
   Options options_;
   std::optional<Error> bad_value_;
 };

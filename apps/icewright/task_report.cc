@@ -97,11 +97,21 @@ void PrintReport(std::ostream& out, std::string_view task, const std::string& ta
 
 }  // namespace
 
-Result<ExitCode> RunTask(Session& session, const MaintenanceTask& task, const std::string& table) {
+Result<ExitCode> RunTask(Session& session, const MaintenanceTask& task, const std::string& table,
+                         const LockFlags* lock) {
   TaskReport report;
   Status status;
   {
-    IW_ASSIGN(Table loaded, session.LoadTable(table));
+    std::unique_ptr<HeldTableLock> held;
+    if (lock != nullptr) {
+      IW_ASSIGN(held, HeldTableLock::Take(session, *lock, table));
+    }
+    Result<Table> found = session.LoadTable(table);
+    if (!found) {
+      IW_TRY(session.run().Check());  // a stop explains it better
+      return found.error();
+    }
+    Table& loaded = *found;
     IW_ASSIGN(const auto announcement, task.Announce(loaded.metadata()));
     for (const std::string& text : announcement) session.env().err << text << '\n';
     const ProgressLine line(session.env().err, session.env().err_is_terminal,

@@ -8,12 +8,15 @@
 #include "base/result.h"
 #include "icewright/exit_code.h"
 #include "icewright/session.h"
+#include "icewright/table_lock.h"
 #include "maintain/task.h"
 
 namespace icewright::cli {
 
 /// `table`: as the user named it. Errors are printed by the caller, unless JSON was asked for: then
 /// they are part of the report.
-Result<ExitCode> RunTask(Session& session, const MaintenanceTask& task, const std::string& table);
+/// `lock`: the flags of the table's lock, which is held meanwhile; null: none is taken.
+Result<ExitCode> RunTask(Session& session, const MaintenanceTask& task, const std::string& table,
+                         const LockFlags* lock);
 
 }  // namespace icewright::cli

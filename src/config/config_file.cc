@@ -69,6 +69,30 @@ Result<std::map<std::string, std::string>> ParseCatalog(const YAML::Node& node,
   return properties;
 }
 
+Result<ConfigNode> ParseNode(const YAML::Node& yaml, std::string_view file, const GetEnv& get_env) {
+  ConfigNode node;
+  node.place = fmt::format("{}:{}", file, yaml.Mark().line + 1);
+  if (yaml.IsMap()) {
+    node.kind = ConfigNode::Kind::kMap;
+    for (const auto& entry : yaml) {
+      IW_ASSIGN(ConfigNode member, ParseNode(entry.second, file, get_env));
+      node.members.emplace_back(entry.first.as<std::string>(), std::move(member));
+    }
+  } else if (yaml.IsSequence()) {
+    node.kind = ConfigNode::Kind::kList;
+    for (const auto& entry : yaml) {
+      IW_ASSIGN(ConfigNode item, ParseNode(entry, file, get_env));
+      node.items.push_back(std::move(item));
+    }
+  } else if (yaml.IsScalar()) {
+    auto text = ResolveSecret(yaml.Scalar(), get_env);
+    if (!text) return text.error().Within(node.place);
+    node.secret = *text != yaml.Scalar();
+    node.text = std::move(*text);
+  }
+  return node;
+}
+
 // ICEWRIGHT_CATALOG__PROD__S3__ACCESS_KEY_ID=x sets s3.access-key-id of catalog "prod".
 void Override(const std::vector<std::string>& environment, ConfigFile& config) {
   constexpr std::string_view kPrefix = "ICEWRIGHT_CATALOG__";
@@ -94,9 +118,13 @@ Result<ConfigFile> ParseNodes(const YAML::Node& root, std::string_view name,
   ConfigFile config;
   if (root.IsNull()) return config;
   if (!root.IsMap()) return At(name, root, "the file must be a map");
-  constexpr std::array<std::string_view, 1> kSections = {"catalog"};
+  constexpr std::array<std::string_view, 2> kSections = {"catalog", "maintenance"};
   for (const auto& section : root) {
     const auto key = section.first.as<std::string>();
+    if (key == "maintenance") {
+      IW_ASSIGN(config.maintenance, ParseNode(section.second, name, get_env));
+      continue;
+    }
     if (key != "catalog") {
       return At(name, section.first,
                 fmt::format("unknown section '{}'{}", key, DidYouMean(key, kSections)));

@@ -9,6 +9,8 @@
 ///       uri: jdbc:postgresql://db/iceberg
 ///       warehouse: s3://bucket/warehouse
 ///       jdbc.password: ${file:/run/secrets/iceberg}
+///   maintenance:
+///     ...
 
 #include <functional>
 #include <map>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/config_node.h"
 
 namespace icewright {
 
@@ -27,6 +30,8 @@ using GetEnv = std::function<std::optional<std::string>(std::string_view)>;
 struct ConfigFile {
   /// Properties of each catalog, with secrets resolved.
   std::map<std::string, std::map<std::string, std::string>> catalogs;
+  /// The section `maintenance`, as it was written.
+  std::optional<ConfigNode> maintenance = {};
 };
 
 /// Reads YAML text. `name` is for messages. A value may be ${env:NAME}, ${file:PATH} or

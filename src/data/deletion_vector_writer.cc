@@ -76,7 +76,16 @@ Result<std::vector<DataFile>> DeletionVectorWriter::Finish() {
   if (rep_->file == nullptr) return std::vector<DataFile>();
   IW_TRY(rep_->writer->Finish());
   const std::int64_t size = rep_->file->bytes_written();
-  IW_TRY(rep_->file->Close());
+  if (const Status closed = rep_->file->Close(); !closed) {
+    // Only the answer may be lost. Nothing names the file yet.
+    const Location location = rep_->file->location();
+    rep_->writer.reset();
+    rep_->file.reset();
+    if (!rep_->io->Delete(location)) {
+      return closed.error().Within("left behind " + location.text());
+    }
+    return closed.error();
+  }
   for (DataFile& entry : rep_->added) entry.file_size_in_bytes = size;
   return std::move(rep_->added);
 }

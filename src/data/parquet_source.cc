@@ -228,11 +228,13 @@ class ParquetSource final : public SourceFile {
   // Of the chosen columns of a row group, as arrays. Strings of a dictionary are guessed.
   std::int64_t DecodedBytes(const parquet::RowGroupMetaData& group) const {
     constexpr std::int64_t kGuessedString = 32;
+    constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;  // footers lie
     std::int64_t bytes = 0;
     for (const int leaf : leaves_) {
       const auto chunk = group.ColumnChunk(leaf);
-      const std::int64_t values = chunk->num_values();
-      const std::int64_t encoded = chunk->total_uncompressed_size();
+      const std::int64_t values = std::clamp<std::int64_t>(chunk->num_values(), 0, kMaxCount);
+      const std::int64_t encoded =
+          std::clamp<std::int64_t>(chunk->total_uncompressed_size(), 0, kMaxCount);
       switch (chunk->type()) {
         case parquet::Type::BOOLEAN:
         case parquet::Type::INT32:

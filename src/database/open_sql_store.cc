@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "database/sql_store.h"
 
 namespace icewright {
@@ -8,6 +10,10 @@ Result<std::shared_ptr<SqlStore>> OpenSqlStore(const SqlUrl& url, const SqlOpenO
       (options.answer_timeout > Milliseconds(0) &&
        options.answer_timeout < driver.answer_timeout)) {
     driver.answer_timeout = options.answer_timeout;
+  }
+  // Connecting again is part of the answer.
+  if (options.answer_timeout > Milliseconds(0)) {
+    driver.connect_timeout = std::min(driver.connect_timeout, options.answer_timeout);
   }
   switch (url.dialect) {
     case SqlDialect::kSqlite:

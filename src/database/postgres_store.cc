@@ -156,7 +156,12 @@ class PostgresStore final : public SqlStore {
     keys.push_back(nullptr);
     values.push_back(nullptr);
     connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
-    if (connection_ != nullptr && PQstatus(connection_.get()) == CONNECTION_OK) return {};
+    if (connection_ != nullptr && PQstatus(connection_.get()) == CONNECTION_OK) {
+      // Notices ("relation exists, skipping") are no news for the error stream.
+      PQsetNoticeProcessor(
+          connection_.get(), [](void*, const char*) {}, nullptr);
+      return {};
+    }
     const std::string message = Trimmed(PQerrorMessage(connection_.get()));
     // libpq gives no SQLSTATE for a connection that did not come about.
     Code code = Code::kUnavailable;

@@ -49,7 +49,7 @@ struct SqlOpenOptions {
   UnknownOption unknown = UnknownOption::kIgnore;
 
   /// A server that does not answer a statement for so long is away. 0: waits for ever, unless the
-  /// URL says otherwise.
+  /// URL says otherwise. Connecting takes no longer either.
   Milliseconds answer_timeout{0};
 };
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "io/line_reader.h"
 #include "io/local_file_io.h"
 #include "io/memory_file_io.h"
 #include "testing/fake_clock.h"
@@ -124,8 +125,46 @@ TEST_F(LocalFileIoTest, LinksToFoldersAreNotFollowed) {
                         }),
               IsOk());
   EXPECT_THAT(names, ::testing::UnorderedElementsAre("f", "file_link"));
+  names.clear();
+  EXPECT_THAT(io_->ListDirectly(folder_.Child("table"),
+                                [&](const FileStatus& file) -> Status {
+                                  names.emplace_back(file.location.file_name());
+                                  return {};
+                                }),
+              IsOkAndHolds(::testing::IsEmpty()));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("f", "file_link"));
   ASSERT_THAT(io_->DeleteFolder(folder_.Child("table")), IsOk());
   EXPECT_TRUE(OnDisk("outside/secret"));
+}
+
+TEST_F(LocalFileIoTest, AMovedFileTakesItsChecksumFileAlong) {
+  Write("d/f", "x");
+  Write("d/.f.crc", "sum");
+  ASSERT_THAT(io_->Move(folder_.Child("d/f"), folder_.Child("e/g")), IsOk());
+  EXPECT_FALSE(OnDisk("d/.f.crc"));
+  EXPECT_TRUE(OnDisk("e/.g.crc"));
+  EXPECT_THAT(io_->Move(folder_.Child("e/g"), folder_.Child("e/g/below")), ::testing::Not(IsOk()));
+  EXPECT_TRUE(OnDisk("e/g"));
+}
+
+TEST_F(LocalFileIoTest, LinesAreReadAcrossBuffersAndWithoutAFinalEnd) {
+  const std::string longest(100'000, 'x');
+  Write("lines", "a\n\n" + longest + "\nlast");
+  IW_ASSERT_OK_AND_ASSIGN(auto file, io_->Open(folder_.Child("lines")));
+  LineReader lines(std::move(file), longest.size());
+  std::string line;
+  for (const std::string& want : {std::string("a"), std::string(), longest, std::string("last")}) {
+    ASSERT_THAT(lines.Next(line), IsOkAndHolds(true));
+    EXPECT_EQ(line, want);
+    EXPECT_EQ(lines.is_whole(), want != "last");
+  }
+  EXPECT_EQ(lines.number(), 4);
+  EXPECT_THAT(lines.Next(line), IsOkAndHolds(false));
+  IW_ASSERT_OK_AND_ASSIGN(auto again, io_->Open(folder_.Child("lines")));
+  LineReader strict(std::move(again), longest.size() - 1);
+  EXPECT_THAT(strict.Next(line), IsOkAndHolds(true));
+  EXPECT_THAT(strict.Next(line), IsOkAndHolds(true));
+  EXPECT_THAT(strict.Next(line), HasError(Code::kCorrupt, HasSubstr("line 3")));
 }
 
 TEST_F(LocalFileIoTest, DeleteRefusesAFolder) {

@@ -54,7 +54,7 @@ class PartitionedTable : public ExpireTestTable {
     return Commit(update);
   }
   SnapshotId Remove(std::vector<DataFile> files, std::vector<DataFile> added = {}) {
-    SnapshotUpdate update{.operation = added.empty() ? "delete" : "replace"};
+    SnapshotUpdate update{.operation = added.empty() ? "delete" : "overwrite"};
     update.removed_data_files = std::move(files);
     for (DataFile& file : added) update.added_data_files.push_back({std::move(file)});
     return Commit(update);

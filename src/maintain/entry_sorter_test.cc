@@ -26,7 +26,7 @@ struct Line {
 
 // Sorted as std::stable_sort does it, whatever fits into memory.
 TEST(EntrySorterTest, EqualsAStableSortWithAndWithoutSpilling) {
-  for (int seed = 0; seed < 40; ++seed) {
+  for (int seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 rng(static_cast<unsigned>(seed));
     RunContext run;

@@ -9,19 +9,23 @@
 #include <string>
 
 #include "maintain/convert_equality_deletes.h"
+#include "maintain/delete_orphan_files.h"
 #include "maintain/expire_snapshots.h"
+#include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files.h"
+#include "maintain/rewrite_manifests.h"
 #include "maintain/transient_retry.h"
 #include "manifest/manifest_reader.h"
 
 namespace icewright {
 namespace {
 
-/// In the safe order: rewriting first, since it leaves the old files to expiry; expiry before
-/// orphan clean-up, which would otherwise list what is about to go; manifests last, when the fewest
-/// are left.
-constexpr std::string_view kSteps[] = {"rewrite-data-files", "convert-equality-deletes",
-                                       "expire-snapshots"};
+/// In the safe order: rewriting first, since it leaves the old files to expiry; deletes that apply
+/// to nothing then go; expiry before orphan clean-up, which would list what is about to go;
+/// manifests last, when the fewest are left.
+constexpr std::string_view kSteps[] = {"rewrite-data-files",      "convert-equality-deletes",
+                                       "remove-dangling-deletes", "expire-snapshots",
+                                       "delete-orphan-files",     "rewrite-manifests"};
 
 /// A step made for the table as it is: a task, or the reason why it has nothing to do.
 struct Step {
@@ -133,8 +137,19 @@ class Chain {
           RewriteDataFilesOptions{.branch = options_.branch, .dry_run = options_.dry_run});
     }
     if (name == "convert-equality-deletes") return MakeConversion();
+    if (name == "remove-dangling-deletes") {
+      return StepOf<RemoveDanglingDeletes>(
+          RemoveDanglingDeletesOptions{.branch = options_.branch, .dry_run = options_.dry_run});
+    }
+    if (name == "rewrite-manifests") {
+      return StepOf<RewriteManifests>(
+          RewriteManifestsOptions{.branch = options_.branch, .dry_run = options_.dry_run});
+    }
     if (!BoolProperty(table_.metadata().properties, "gc.enabled", true)) {
       return Step{.reason = "gc.enabled is false: files of this table may be used by others"};
+    }
+    if (name == "delete-orphan-files") {
+      return StepOf<DeleteOrphanFiles>(DeleteOrphanFilesOptions{.dry_run = options_.dry_run});
     }
     return StepOf<ExpireSnapshots>(retention_.options);
   }

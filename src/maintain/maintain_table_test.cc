@@ -37,12 +37,12 @@ TEST(MaintainRetentionTest, OptionsThenTheTableThenOurDefaults) {
        {},
        kDayMs,
        100,
-       "the last 100 snapshot(s) of each branch stay, and what is younger than 1d"},
-      {"table", {}, {{kAge, "7200000"}, {kKeep, "3"}}, 7200000, 3, "younger than 2h"},
+       "the last 100 snapshot(s) of each branch stay, and what is younger than 1 d 0 h"},
+      {"table", {}, {{kAge, "7200000"}, {kKeep, "3"}}, 7200000, 3, "younger than 2 h 0 min"},
       {"table's age only", {}, {{kAge, "7200000"}}, 7200000, 1, "the last 1 "},
-      {"table's count only", {}, {{kKeep, "3"}}, 5 * kDayMs, 3, "younger than 5d"},
+      {"table's count only", {}, {{kKeep, "3"}}, 5 * kDayMs, 3, "younger than 5 d 0 h"},
       {"option beside default", {.retain_last = 7}, {}, kDayMs, 7, "the last 7 "},
-      {"option beside table", {.max_snapshot_age = 60000}, {{kKeep, "3"}}, 60000, 3, "1m"},
+      {"option beside table", {.max_snapshot_age = 60000}, {{kKeep, "3"}}, 60000, 3, "1 min 0 s"},
       {"count",
        {.count_only = true},
        {},
@@ -146,6 +146,11 @@ TEST_F(MaintainTableTest, StepsWithoutGainAreSkippedWithAReason) {
   EXPECT_THAT(report_.notes, ElementsAre(HasSubstr("the last 100 ")));
 }
 
+TEST_F(MaintainTableTest, AnEmptyTableHasNothingToGain) {
+  ASSERT_THAT(Maintain(), IsOk());
+  EXPECT_EQ(report_.outcome, TaskOutcome::kNothingToDo);
+}
+
 TEST_F(MaintainTableTest, ExpiresByTheRetentionOfTheChain) {
   for (int i = 0; i < 4; ++i) table_.Append({"a" + std::to_string(i)});
   ASSERT_THAT(Maintain({.skip = "rewrite-data-files", .retain_last = 2, .count_only = true}),
@@ -170,7 +175,11 @@ TEST_F(MaintainTableTest, DamageEndsTheChainBeforeAnythingIsDeleted) {
 
 TEST_F(MaintainTableTest, AnUnknownOutcomeIsTheChainsOutcome) {
   for (int i = 0; i < 4; ++i) table_.Append({"a" + std::to_string(i)});
-  table_.after_swap = [] { return Status(Error(Code::kCommitUnknown, "no answer")); };
+  table_.Update({SetProperties{{{"commit.status-check.num-retries", "1"}}}});
+  table_.after_swap = [this] {
+    table_.before_read = [] { return Status(Error(Code::kUnavailable, "away")); };
+    return Status(Error(Code::kCommitUnknown, "no answer"));
+  };
   const auto files = table_.DataFiles();
   EXPECT_THAT(Maintain({.retain_last = 1, .count_only = true}),
               HasError(Code::kCommitUnknown, HasSubstr("expire-snapshots")));
@@ -220,7 +229,9 @@ TEST(MaintainTableGolden, CompactsConvertsAndExpires) {
   IW_ASSERT_OK_AND_ASSIGN(Table table, OpenTableAt(run, copy.location(), copy.io()));
   const std::size_t snapshots = table.metadata().snapshots.size();
   TaskReport report;
-  const MaintainTable task({.retain_last = 1, .count_only = true, .no_flink_guard = true});
+  // A rewrite of manifests would be one more snapshot on top.
+  const MaintainTable task(
+      {.skip = "rewrite-manifests", .retain_last = 1, .count_only = true, .no_flink_guard = true});
   ASSERT_THAT(task.Execute(run, table, report), IsOk());
   EXPECT_EQ(report.outcome, TaskOutcome::kDone);
   ASSERT_THAT(report.steps, SizeIs(Ge(3U)));

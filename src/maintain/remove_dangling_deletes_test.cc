@@ -74,13 +74,14 @@ TEST(RemoveDanglingDeletesTest, UnpartitionedTablesToo) {
   table.MustCommit({.operation = "delete", .removed_data_files = {table.Data("1")}});
   ASSERT_THAT(table.Remove({.dry_run = true}), IsOk());
   EXPECT_EQ(table.task.outcome, TaskOutcome::kPlanned);
-  EXPECT_EQ(table.Count("planned-delete-files-count"), 2);
-  EXPECT_EQ(table.Count("planned-equality-delete-files-count"), 1);
-  EXPECT_EQ(table.Deletes().size(), 2U);
+  // The commit that removed the last data file has dropped the older one of the two.
+  EXPECT_EQ(table.Count("planned-delete-files-count"), 1);
+  EXPECT_EQ(table.Count("planned-equality-delete-files-count"), 0);
+  EXPECT_EQ(table.Deletes().size(), 1U);
   ASSERT_THAT(table.Remove(), IsOk());
-  EXPECT_EQ(table.Count("removed-delete-files-count"), 2);
+  EXPECT_EQ(table.Count("removed-delete-files-count"), 1);
   EXPECT_EQ(table.Count("removed-position-delete-files-count"), 1);
-  EXPECT_EQ(table.Key(table.Head(), "removed-delete-files"), "2");
+  EXPECT_EQ(table.Key(table.Head(), "removed-delete-files"), "1");
   EXPECT_THAT(table.Deletes(), IsEmpty());
 }
 
@@ -137,19 +138,21 @@ TEST(RemoveDanglingDeletesTest, OnTheBranchThatWasAskedFor) {
 }
 
 TEST(RemoveDanglingDeletesRaceTest, AnotherRemovalMakesItPlanAgain) {
-  DanglingTestTable table;
-  table.Append("1");
-  table.AddDeletes(table.EqualityDeletes("e1"));
-  table.AddDeletes(table.EqualityDeletes("e2"));
+  DanglingTestTable table({.partitioned = true});
+  table.Append("cat=b/0");  // old: no commit drops deletes by their number
+  table.Append("cat=a/1");
+  table.AddDeletes(table.EqualityDeletes("cat=a/e1"));
+  table.AddDeletes(table.EqualityDeletes("cat=a/e2"));
   table.MustCommit({.operation = "overwrite",
-                    .added_data_files = {{table.Data("2")}},
-                    .removed_data_files = {table.Data("1")}});
+                    .added_data_files = {{table.Data("cat=a/2")}},
+                    .removed_data_files = {table.Data("cat=a/1")}});
   table.before_swap = [&]() -> Status {
     CommitReport report;
     Table other = table.Load();
     return CommitSnapshot(
         table.run(), other,
-        {.operation = "replace", .removed_delete_files = {table.EqualityDeletes("e1")}}, report);
+        {.operation = "replace", .removed_delete_files = {table.EqualityDeletes("cat=a/e1")}},
+        report);
   };
   ASSERT_THAT(table.Remove(), IsOk());
   ASSERT_THAT(table.task.notes, SizeIs(1));
@@ -192,7 +195,7 @@ bool Applies(const ManifestEntry& deletes, const ManifestEntry& data, bool has_d
 TEST(RemoveDanglingDeletesRandomTest, ExactlyWhatAppliesToNothingGoes) {
   int removed = 0;
   int kept = 0;
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 rng(seed);
     const auto below = [&](std::size_t n) { return static_cast<int>(rng() % n); };
@@ -249,8 +252,8 @@ TEST(RemoveDanglingDeletesRandomTest, ExactlyWhatAppliesToNothingGoes) {
     kept += static_cast<int>(expected.size());
     if (HasFailure()) return;
   }
-  EXPECT_GT(removed, 50);
-  EXPECT_GT(kept, 100);
+  EXPECT_GT(removed, 10);
+  EXPECT_GT(kept, 30);
 }
 
 // ---- Whichever call fails

@@ -202,6 +202,40 @@ TEST(RewriteManifestsTest, AListThatCountsOtherFilesIsCorrupt) {
   EXPECT_THAT(table.Unsound(), IsEmpty());
 }
 
+TEST(RewriteManifestsTest, SortsWithinItsMemory) {
+  ManifestTestTable table(
+      {.partitioned = true, .properties = kNoMerge, .run = {.memory_limit_bytes = 6000}});
+  for (int i = 0; i < 12; ++i) {
+    const std::string n = std::to_string(i);
+    Fill(table, {{"cat=c/x" + n, "cat=a/y" + n, "cat=b/z" + n}});
+  }
+  const auto before = table.Naive();
+  ASSERT_THAT(table.Rewrite(), IsOk());
+  EXPECT_EQ(table.Naive(), before);
+  const auto entries = table.Entries(table.Manifests(table.Head()).at(0));
+  ASSERT_THAT(entries, SizeIs(36));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const char cat = i < 12 ? 'a' : i < 24 ? 'b' : 'c';
+    EXPECT_EQ(entries[i].file.file_path.text()[4], cat) << i;
+  }
+  EXPECT_LE(table.run().memory().peak(), 6000);
+}
+
+// The spec's source column is gone from the current schema; its tuples must keep type and value.
+TEST(RewriteManifestsTest, AfterThePartitionColumnWasDropped) {
+  ManifestTestTable table({.partitioned = true, .properties = kNoMerge});
+  Fill(table, {{"cat=b/1", "cat=a/2"}, {"cat=a/3"}});
+  ASSERT_THAT(
+      table.Update({AddPartitionSpec{MakeSpec(1, {})}, SetDefaultSpec{SpecId{1}},
+                    AddSchema{MakeSchema({{1, "id", TypeId::kLong}}, 1)}, SetCurrentSchema{}}),
+      IsOk());
+  const auto before = table.Naive();
+  ASSERT_THAT(table.Rewrite(), IsOk());
+  EXPECT_EQ(table.task.outcome, TaskOutcome::kDone);
+  EXPECT_EQ(table.Naive(), before);
+  EXPECT_THAT(table.Picture(table.Head()), ElementsAre("=cat=a/3 =cat=a/2 =cat=b/1"));
+}
+
 TEST(RewriteManifestsTest, AsAnAction) {
   ManifestTestTable table({.properties = kNoMerge});
   Fill(table, {{"1"}, {"2"}});

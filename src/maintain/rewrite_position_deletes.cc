@@ -224,14 +224,15 @@ class DeleteRewrite {
     return committed;
   }
 
-  // As many files as before with all their rows: the next run would do the same again.
+  // As many files as before with all their rows, for the same data files: the next run would do the
+  // same again.
   void DropIdleGroups() {
     std::vector<PositionDeletesRequest> requests;
     std::vector<RewrittenPositionDeletes> results;
     std::vector<RewrittenPositionDeletes> idle;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const bool gains = options_.rewrite_all || requests_[i].as_vectors ||
-                         results_[i].rows_dropped > 0 ||
+                         results_[i].rows_dropped > 0 || NarrowsScope(requests_[i]) ||
                          results_[i].added.size() != requests_[i].inputs.size();
       if (gains) requests.push_back(std::move(requests_[i]));
       (gains ? results : idle).push_back(std::move(results_[i]));
@@ -240,6 +241,13 @@ class DeleteRewrite {
     Discard();
     requests_ = std::move(requests);
     results_ = std::move(results);
+  }
+
+  // Granularity file: deletes of many data files become deletes of one each.
+  static bool NarrowsScope(const PositionDeletesRequest& request) {
+    return request.file_per_data_file && std::ranges::any_of(request.inputs, [](const auto& input) {
+             return !ReferencedDataFile(input->file).has_value();
+           });
   }
 
   SnapshotUpdate Update() const {

@@ -71,11 +71,11 @@ inline ScheduledTask Scheduled(std::string id, Conditions any, StubTask::Body bo
 
 class SchedulerTestTable {
  public:
-  struct Run {
+  struct Ran {
     std::string task;
     std::string outcome;
-    friend bool operator==(const Run&, const Run&) = default;
-    friend void PrintTo(const Run& run, std::ostream* os) {
+    friend bool operator==(const Ran&, const Ran&) = default;
+    friend void PrintTo(const Ran& run, std::ostream* os) {
       *os << run.task << ": " << run.outcome;
     }
   };
@@ -100,7 +100,7 @@ class SchedulerTestTable {
   std::vector<ScheduledTask> tasks;
   std::unique_ptr<TableScheduler> scheduler;
   InProcessRunner runner;
-  std::vector<Run> runs;
+  std::vector<Ran> runs;
   std::function<Status()> before_load;
   StartGate gate;
   std::shared_ptr<LockFactory> locks;  ///< Unset: made by Open.

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Run = SchedulerTestTable::Run;
+using Ran = SchedulerTestTable::Ran;
 
 Status Fail(Code code) { return Error(code, "the task failed"); }
 
@@ -30,7 +30,7 @@ TEST(TableSchedulerTest, AllEightConditionsAndOneCommitMakeOneRun) {
   ASSERT_THAT(table.Open(), IsOk());
   table.Execute(table.scheduler->Push({.data_file_count = 1, .commit_count = 1}));
   table.Play(Milliseconds(1000));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
   EXPECT_EQ(table.looks, 1) << "only the run loads the table";
 }
 
@@ -44,7 +44,7 @@ TEST(TableSchedulerTest, HistoryAndAConcurrentWriteMakeOneRun) {
   EXPECT_THAT(table.runs, IsEmpty());
   table.history.Append({"f2"});
   table.Play(Milliseconds(500));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
 }
 
 TEST(TableSchedulerTest, TheLockIsHeldDuringARunAndFreeAfterwards) {
@@ -160,9 +160,9 @@ TEST(TableSchedulerTest, AFailedRunIsTriedAgainWithoutNewCommits) {
   table.history.Append({"f1"});
   ASSERT_THAT(table.Open(), IsOk());
   table.Play(Milliseconds(59'000));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "failed"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "failed"}));
   table.Play(Milliseconds(2'000));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "failed"}, Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "failed"}, Ran{"a", "done"}));
   EXPECT_EQ(table.Records()[0].reason, "retry after 1 failed run(s)");
 }
 
@@ -177,7 +177,7 @@ TEST(TableSchedulerTest, StateSurvivesARestart) {
   EXPECT_THAT(table.runs, IsEmpty()) << "the commit is not counted twice";
   table.history.Append({"f2"});
   table.Play(Milliseconds(500));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
   ASSERT_THAT(table.Restart(), IsOk());
   table.Play(Milliseconds(500));
   EXPECT_EQ(table.runs.size(), 1U);
@@ -217,7 +217,7 @@ TEST(TableSchedulerTest, AnInterruptedRunIsClosedAndTriedAgain) {
   table.Play(SchedulerTestTable::kLease - Milliseconds(100));
   EXPECT_THAT(table.runs, IsEmpty()) << "the dead holder's lease is not over";
   table.Play(Milliseconds(200));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
   EXPECT_EQ(table.Records()[0].reason, "continues a run that was stopped");
 }
 
@@ -237,7 +237,7 @@ TEST(TableSchedulerTest, JavasPolicyRecoversAndTriggersAgain) {
   EXPECT_THAT(table.runs, IsEmpty()) << "a Flink job replays";
   ASSERT_THAT(foreign->RecoveryLock()->Release(), IsOk());
   table.Play(Milliseconds(1000));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
 }
 
 TEST(TableSchedulerTest, TasksMayComeAndGoAcrossARestart) {
@@ -250,7 +250,7 @@ TEST(TableSchedulerTest, TasksMayComeAndGoAcrossARestart) {
   ASSERT_THAT(table.Restart(), IsOk());
   table.history.Append({"f2"});
   table.Play(Milliseconds(500));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"y", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"y", "done"}));
   EXPECT_EQ(table.scheduler->status().tasks[0].pending.commit_count, 1);
 }
 
@@ -270,7 +270,7 @@ TEST(TableSchedulerTest, AForeignHolderIsWaitedForAndNeverReleased) {
               HasSubstr("due (commit-count 1 of 1); the lock is held"));
   ASSERT_THAT(foreign->TableLock()->Release(), IsOk());
   table.Play(Milliseconds(30));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
 }
 
 TEST(TableSchedulerTest, AFailedLookCountsNothingAndLosesNothing) {
@@ -287,7 +287,7 @@ TEST(TableSchedulerTest, AFailedLookCountsNothingAndLosesNothing) {
   EXPECT_THAT(table.runs, IsEmpty());
   table.before_load = {};
   table.Play(Milliseconds(100));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
   EXPECT_EQ(table.scheduler->status().last_error, "");
 }
 
@@ -298,7 +298,7 @@ TEST(TableSchedulerTest, ADroppedTableFailsItsRunsAndNothingElse) {
   ASSERT_THAT(table.Open(), IsOk());
   table.before_load = [] { return Error(Code::kNotFound, "no such table"); };
   table.Play(Milliseconds(650));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "failed"}, Run{"a", "failed"}, Run{"a", "failed"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "failed"}, Ran{"a", "failed"}, Ran{"a", "failed"}));
   EXPECT_FALSE(table.LockIsHeld());
 }
 
@@ -314,7 +314,7 @@ TEST(TableSchedulerTest, EachTaskWaitsForTheCommitsOfItsBranch) {
   table.history.Append({"s1"}, "staging");
   table.history.Append({"s2"}, "staging");
   table.Play(Milliseconds(300));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"staging", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"staging", "done"}));
 }
 
 TEST(TableSchedulerTest, TheTableIsLookedAtOncePerRateLimit) {
@@ -337,7 +337,7 @@ TEST(TableSchedulerTest, AManualRunAndAPause) {
   auto started = table.scheduler->RunNow("a");
   ASSERT_THAT(started, IsOk());
   table.Execute(std::move(*started));
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
   ASSERT_THAT(table.scheduler->SetPaused("a", true), IsOk());
   ASSERT_THAT(table.Restart(), IsOk());
   table.history.Append({"f1"});
@@ -359,7 +359,7 @@ TEST(TableSchedulerTest, TheGateIsAskedBeforeTheLock) {
   EXPECT_EQ(table.scheduler->status().waits_for, "a free slot");
   reason.clear();
   table.Execute(table.scheduler->GateOpened());
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "done"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
 }
 
 TEST(TableSchedulerTest, ALockThatIsLostStopsTheRunBeforeItsNextWrite) {
@@ -377,7 +377,7 @@ TEST(TableSchedulerTest, ALockThatIsLostStopsTheRunBeforeItsNextWrite) {
   ASSERT_THAT(table.Open(), IsOk());
   table.Play(Milliseconds(10));
   EXPECT_FALSE(wrote);
-  EXPECT_THAT(table.runs, ElementsAre(Run{"a", "lock-lost"}));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "lock-lost"}));
   EXPECT_EQ(table.Records()[0].error_code, "lock-lost");
 }
 

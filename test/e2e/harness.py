@@ -161,6 +161,33 @@ class Java:
                 raise JavaError(line.removeprefix("error ").strip())
         raise AssertionError(f"the JVM died\n{(self.folder / 'log').read_text()[-2000:]}")
 
+    def start(self, command):
+        """Sends a command that prints lines of JSON itself, such as lock-jdbc; see line() and finish()."""
+        self.process.stdin.write(command + "\n")
+
+    def line(self):
+        """The next object that the command of start() prints."""
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+            if line.startswith("error "):
+                raise JavaError(line.removeprefix("error ").strip())
+            if line.startswith("rc "):
+                raise AssertionError(f"the command ended: {line}")
+        raise AssertionError("the JVM died")
+
+    def finish(self):
+        """Waits for the end of the command of start(); returns (exit code, the objects it printed since)."""
+        lines = []
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                lines.append(json.loads(line))
+            elif line.startswith("error "):
+                raise JavaError(line.removeprefix("error ").strip())
+            elif line.startswith("rc "):
+                return int(line.removeprefix("rc ")), lines
+        raise AssertionError("the JVM died")
+
     @classmethod
     def close(cls):
         if cls._shared:

@@ -18,6 +18,17 @@ def facts(dump, kind):
     return sorted((json.dumps({key: file.get(key) for key in FACTS}) for file in dump[kind]))
 
 
+def read_by_java(java, table):
+    """Java's dump of a table that has a snapshot; None where there is none or Java cannot read the table."""
+    if table.metadata().get("current-snapshot-id") in (None, -1):
+        return None
+    try:
+        return java.call(f"dump {table.oracle_args}")
+    except harness.JavaError as error:
+        assert "Unsupported logical type" in str(error) or "variant" in str(error).lower(), error
+        return None
+
+
 def new_snapshots(table, before):
     known = {s["snapshot-id"] for s in before["snapshots"]}
     return [s for s in table.metadata()["snapshots"] if s["snapshot-id"] not in known]
@@ -50,8 +61,8 @@ def manifests_of_every_fixture(folder):
         wrong, committed = [], 0
         for name in harness.fixture_names():
             table = harness.Table(name)
-            metadata, before = table.metadata(), java.call(f"dump {table.oracle_args}")
-            if not metadata["snapshots"] or metadata.get("current-snapshot-id") in (None, -1):
+            metadata, before = table.metadata(), read_by_java(java, table)
+            if before is None:
                 continue
             code, plan = program.run("rewrite-manifests", table.id, "--dry-run", check=False)
             if code != 0:
@@ -114,10 +125,9 @@ def dangling_deletes_of_every_fixture(folder):
         wrong, removed = [], 0
         for name in harness.fixture_names():
             table = harness.Table(name)
-            metadata = table.metadata()
-            if not metadata["snapshots"] or metadata.get("current-snapshot-id") in (None, -1):
+            before = read_by_java(java, table)
+            if before is None:
                 continue
-            before = java.call(f"dump {table.oracle_args}")
             code, report = program.run("remove-dangling-deletes", table.id, check=False)
             if code != 0:
                 wrong.append(f"{name}: {report}")
@@ -161,10 +171,9 @@ def position_deletes_of_every_fixture(folder):
         wrong, written = [], 0
         for name in harness.fixture_names():
             table = harness.Table(name)
-            metadata = table.metadata()
-            if not metadata["snapshots"] or metadata.get("current-snapshot-id") in (None, -1):
+            before = read_by_java(java, table)
+            if before is None:
                 continue
-            before = java.call(f"dump {table.oracle_args}")
             code, report = program.run("rewrite-position-deletes", table.id, "--min-input-files", "1", check=False)
             if code != 0:
                 wrong.append(f"{name}: {report}")

@@ -211,6 +211,7 @@ def quarantine_and_back(folder):
         assert set(table.listing()) == set(clean) | {"data/a b/junk%202"}
         program.run("orphans", "restore", table.id, *quarantine)
         assert sizes(table) == before, "every file comes back"
+        make_old(table)
         program.run("delete-orphan-files", table.id, *quarantine)
         _, report = program.run("orphans", "purge", table.id, *quarantine)
         assert report["outcome"] == "nothing-to-do", report

@@ -58,14 +58,15 @@ Result<bool> LeaseTable::Prepare() {
   IW_ASSIGN(exists, Exists());  // another client may have been faster
   if (exists) return true;
   if (!made && made.error().code() == Code::kUnavailable) return made.error();
-  if (!warned_.exchange(true)) {
-    options_.log->Warning(
-        store_->Display() + ": table icewright_lock_lease is missing and cannot be made (" +
-        (made ? "it does not appear" : made.error().message()) +
-        "): locks have no lease; if their holder dies, only 'icewright lock release --force' frees "
-        "them");
-  }
+  WarnOnce(made ? "it does not appear when it is made" : made.error().message());
   return false;
+}
+
+void LeaseTable::WarnOnce(const std::string& why) {
+  if (warned_.exchange(true)) return;
+  options_.log->Warning(store_->Display() + ": table icewright_lock_lease cannot be used (" + why +
+                        "): locks have no lease; if their holder dies, only 'icewright lock "
+                        "release --force' frees them");
 }
 
 Status LeaseTable::Insert(LockKind kind, const std::string& lock_id, const std::string& instance) {

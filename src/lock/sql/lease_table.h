@@ -36,6 +36,9 @@ class LeaseTable {
   /// Makes the table if it can. False, with one warning in the log: it may not; work without.
   Result<bool> Prepare();
 
+  /// Why locks have no lease; once.
+  void WarnOnce(const std::string& why);
+
   Status Insert(LockKind kind, const std::string& lock_id, const std::string& instance);
 
   /// False: the lease is gone or claimed.

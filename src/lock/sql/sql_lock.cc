@@ -181,8 +181,15 @@ class SqlLock final : public MaintenanceLock {
 
   Result<bool> InsertLocked() {
     const std::string instance = client_->NewInstance();
-    if (has_lease_)
-      IW_TRY(AsUnavailable(client_->leases().Insert(kind_, client_->lock_id(), instance)));
+    if (has_lease_) {
+      const Status leased = client_->leases().Insert(kind_, client_->lock_id(), instance);
+      if (!leased && leased.error().code() == Code::kDenied) {
+        client_->leases().WarnOnce(leased.error().message());
+        has_lease_ = false;
+      } else {
+        IW_TRY(AsUnavailable(leased));
+      }
+    }
     const auto inserted = client_->Insert(kind_, instance);
     if (!inserted && !IsAway(inserted.error().code())) {
       if (has_lease_) IW_TRY(client_->leases().Delete(instance));

@@ -226,6 +226,7 @@ class ZkLock final : public MaintenanceLock {
     if (!taken && taken.error().code() != Code::kCommitUnknown) return taken.error();
     mine_ = instance;
     in_doubt_ = true;
+    ++version;
     if (!taken) {
       const auto node = client_->Node(kind_);
       if (!node) return node.error();
@@ -235,8 +236,9 @@ class ZkLock final : public MaintenanceLock {
         Disown();
         return Error(Code::kUnavailable, taken.error().message());
       }
+      version = node->version;
     }
-    return Settle(version + 1);
+    return Settle(version);
   }
 
   Status Send(const std::string& instance, std::int32_t version) {

@@ -25,7 +25,7 @@ enum class ZkRetryPolicy : std::uint8_t {
 };
 
 struct ZkOptions {
-  std::string connect;  ///< "host:port,host:port/chroot"
+  std::string connect = {};  ///< "host:port,host:port/chroot"
   Milliseconds session_timeout{60'000};
   Milliseconds connection_timeout{15'000};
   Milliseconds base_sleep{3'000};

@@ -1,0 +1,188 @@
+// Real servers behind a wire that is cut, and what a holder and those who wait make of it.
+
+#include <algorithm>
+
+#include "database/sql_store.h"
+#include "lock/lock_config.h"
+#include "lock/lock_keeper.h"
+#include "testing/matchers.h"
+#include "testing/sql_servers.h"
+#include "testing/tcp_proxy.h"
+
+namespace icewright {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Milliseconds kLease{2000};
+constexpr Milliseconds kInterval = HeartbeatInterval(kLease);
+
+struct Place {
+  const char* name;
+  std::string (*target)();  // "host:port"
+  std::string (*uri)(const std::string& address);
+};
+
+std::string SqlUri(const char* scheme, const SqlServer& server, const std::string& address) {
+  return std::string(scheme) + "://" + address + "/" + server.database + "?user=" + server.user +
+         "&password=" + server.password;
+}
+
+class LockNetworkServiceTest : public ::testing::TestWithParam<Place> {
+ protected:
+  Result<std::shared_ptr<LockFactory>> Open(const std::string& address, const std::string& owner,
+                                            Milliseconds lease = kLease) {
+    LockConfig config;
+    IW_TRY(SetLockUri(GetParam().uri(address), config));
+    config.init_lock_table = true;
+    config.zookeeper.session_timeout = lease;
+    config.zookeeper.connection_timeout = Milliseconds(1000);
+    config.zookeeper.base_sleep = Milliseconds(50);
+    config.zookeeper.max_retries = 1;
+    return OpenLocks(config, id_, {.owner = owner, .lease = lease}, nullptr);
+  }
+
+  // How long until the lock is ours; an error of the store counts as "not yet".
+  Milliseconds UntilAcquired(MaintenanceLock& lock, Milliseconds limit) {
+    Clock& clock = Clock::System();
+    const Milliseconds start = clock.Steady();
+    while (clock.Steady() < start + limit) {
+      const auto got = lock.TryAcquire();
+      if (got && *got) return clock.Steady() - start;
+      clock.SleepFor(Milliseconds(20), {});
+    }
+    return limit;
+  }
+
+  const std::string id_ = UniqueName("net");
+  TcpProxy wire_{GetParam().target()};
+};
+
+// A heartbeat that gets no answer: the holder gives up when its lease ends, and somebody else gets
+// the lock about then, not before.
+TEST_P(LockNetworkServiceTest, ACutHolderStopsAndTheNextOneStarts) {
+  IW_ASSERT_OK_AND_ASSIGN(const auto cut, Open(wire_.address(), "cut"));
+  IW_ASSERT_OK_AND_ASSIGN(const auto next, Open(GetParam().target(), "next"));
+  ASSERT_THAT(cut->TableLock()->TryAcquire(), IsOkAndHolds(true));
+  std::atomic<std::int64_t> lost_at{0};
+  LockKeeper keeper(cut->TableLock(), kLease,
+                    [&](const Error&) { lost_at = Clock::System().Steady().count(); });
+  Clock::System().SleepFor(kInterval * 2, {});
+  EXPECT_THAT(next->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  const std::int64_t cut_at = Clock::System().Steady().count();
+  wire_.Drop();
+  const Milliseconds waited = UntilAcquired(*next->TableLock(), kLease * 5);
+  EXPECT_GE(waited, kLease - kInterval * 2) << "the lease began with the last heartbeat";
+  EXPECT_LE(waited, kLease + kInterval + Milliseconds(1500));
+  EXPECT_THAT(keeper.MayWrite(), HasCode(Code::kLockLost));
+  EXPECT_GT(lost_at, cut_at);
+  // The last question and the attempt to connect again have their own time limits.
+  EXPECT_LE(lost_at - cut_at, (kLease + kInterval + Milliseconds(5000)).count());
+  EXPECT_THAT(next->TableLock()->Renew(), IsOk());
+  wire_.Refuse();
+  (void)keeper.Release();
+  EXPECT_THAT(next->TableLock()->Renew(), IsOk());
+}
+
+// An outage that is shorter than the lease costs nobody the lock.
+TEST_P(LockNetworkServiceTest, AShortOutageIsSurvived) {
+  constexpr Milliseconds kLong{8000};
+  IW_ASSERT_OK_AND_ASSIGN(const auto held, Open(wire_.address(), "held", kLong));
+  IW_ASSERT_OK_AND_ASSIGN(const auto other, Open(GetParam().target(), "other", kLong));
+  ASSERT_THAT(held->TableLock()->TryAcquire(), IsOkAndHolds(true));
+  wire_.Refuse();
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  Clock::System().SleepFor(Milliseconds(300), {});
+  wire_.Forward();
+  EXPECT_THAT(held->TableLock()->Renew(), IsOk());
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  // Once more for the release: it reconnects and frees its own lock only.
+  wire_.Refuse();
+  Clock::System().SleepFor(Milliseconds(100), {});
+  wire_.Forward();
+  Status released = held->TableLock()->Release();
+  for (int i = 0; i < 20 && !released; ++i) {
+    Clock::System().SleepFor(Milliseconds(100), {});
+    released = held->TableLock()->Release();
+  }
+  EXPECT_THAT(released, IsOk());
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true));
+}
+
+// The answer to the acquisition is lost: either it is ours in the end, or nobody's.
+TEST_P(LockNetworkServiceTest, ALostAnswerToAnAcquisitionIsResolved) {
+  IW_ASSERT_OK_AND_ASSIGN(const auto unsure, Open(wire_.address(), "unsure"));
+  IW_ASSERT_OK_AND_ASSIGN(const auto other, Open(GetParam().target(), "other"));
+  ASSERT_THAT(unsure->TableLock()->TryAcquire(), IsOkAndHolds(true));  // makes nodes and tables
+  ASSERT_THAT(unsure->TableLock()->Release(), IsOk());
+  wire_.DropAnswers();
+  const auto got = unsure->TableLock()->TryAcquire();
+  EXPECT_TRUE(!got || !*got) << "without an answer nobody may believe to hold it";
+  wire_.Refuse();
+  Clock::System().SleepFor(Milliseconds(50), {});
+  wire_.Forward();
+  const Milliseconds waited = UntilAcquired(*unsure->TableLock(), kLease * 5);
+  EXPECT_LE(waited, kLease + kInterval + Milliseconds(1500));
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  EXPECT_THAT(unsure->TableLock()->Renew(), IsOk());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LockNetworkServiceTest,
+    ::testing::Values(Place{"postgres",
+                            [] { return PostgresServer().host + ":" + PostgresServer().port; },
+                            [](const std::string& address) {
+                              return SqlUri("jdbc:postgresql", PostgresServer(), address);
+                            }},
+                      Place{"mariadb",
+                            [] { return MariaDbServer().host + ":" + MariaDbServer().port; },
+                            [](const std::string& address) {
+                              return SqlUri("jdbc:mariadb", MariaDbServer(), address);
+                            }},
+                      Place{"zookeeper", [] { return ZookeeperServer(); },
+                            [](const std::string& address) { return "zookeeper://" + address; }}),
+    [](const auto& param) { return param.param.name; });
+
+class Lines final : public Log {
+ public:
+  void Write(LogLevel, std::string_view message) override { text += std::string(message) + "\n"; }
+  std::string text;
+};
+
+// A user who may not make tables: no lease, a warning, and only force frees a dead holder's lock.
+TEST(LockRightsServiceTest, WithoutATableOfOurOwnThereIsNoLease) {
+  const SqlServer& server = PostgresServer();
+  std::string name = UniqueName("rights");
+  std::replace(name.begin(), name.end(), '-', '_');
+  const auto uri = [&](const std::string& database, const std::string& user) {
+    return "jdbc:postgresql://" + server.host + ":" + server.port + "/" + database +
+           "?user=" + user;
+  };
+  const auto admin = *OpenSqlStore(*ParseSqlUrl(uri("postgres", server.user), {}));
+  ASSERT_THAT(admin->Execute("CREATE DATABASE " + name, {}), IsOk());
+  ASSERT_THAT(admin->Execute("CREATE ROLE " + name + " LOGIN", {}), IsOk());
+  LockConfig config;
+  ASSERT_THAT(SetLockUri(uri(name, server.user), config), IsOk());
+  config.init_lock_table = true;
+  ASSERT_THAT(OpenLocks(config, "db.t", {}, nullptr), IsOk());
+  const auto owner = *OpenSqlStore(*ParseSqlUrl(uri(name, server.user), {}));
+  ASSERT_THAT(owner->Execute("GRANT ALL ON flink_maintenance_lock TO " + name, {}), IsOk());
+
+  ASSERT_THAT(SetLockUri(uri(name, name), config), IsOk());
+  Lines log;
+  const LockOptions options{.owner = "poor", .lease = Milliseconds(50), .log = &log};
+  IW_ASSERT_OK_AND_ASSIGN(const auto poor, OpenLocks(config, "db.t", options, nullptr));
+  ASSERT_THAT(poor->TableLock()->TryAcquire(), IsOkAndHolds(true));
+  EXPECT_THAT(log.text, HasSubstr("icewright_lock_lease"));
+  EXPECT_THAT(log.text, HasSubstr("lock release --force"));
+  EXPECT_THAT(poor->TableLock()->Renew(), IsOk());
+  Clock::System().SleepFor(Milliseconds(150), {});
+  IW_ASSERT_OK_AND_ASSIGN(const auto other, OpenLocks(config, "db.t", options, nullptr));
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  ASSERT_THAT(other->TableLock()->ForceRelease(), IsOk());
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true));
+  EXPECT_THAT(poor->TableLock()->Renew(), HasCode(Code::kLockLost));
+}
+
+}  // namespace
+}  // namespace icewright
