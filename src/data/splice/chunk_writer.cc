@@ -191,6 +191,8 @@ Status ChunkWriter::TranscodePage(Source& source, std::size_t i) {
   PageHeader header = page.header;
   ByteView levels = split.levels;
   if (source.adds_level()) {
+    // parquet-java names another encoding for levels that are not there.
+    header.definition_encoding = Encoding::kRle;
     levels_.Clear();
     const bool v1 = header.type == PageType::kData;
     if (v1) levels_.Append(ByteView("\0\0\0\0", 4));
