@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <numeric>
@@ -79,6 +80,13 @@ class SplicingEngine final : public RewriteEngine {
       return plan;
     }
     IW_ASSIGN(plan.inputs, splice::PlanInputs(run, setup_, *layout.layout, request));
+    const bool all_decoded = std::all_of(plan.inputs.begin(), plan.inputs.end(),
+                                         [](const Input& input) { return input.decode_all; });
+    if (all_decoded) {
+      plan.reason = plan.inputs.front().decode_reason;
+      plan.inputs.clear();
+      return plan;
+    }
     if (choice_ == EngineChoice::kAuto && !IsWorthIt(plan.inputs, request)) {
       plan.inputs.clear();
       plan.reason = "decoding is estimated to cost less";

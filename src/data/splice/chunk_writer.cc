@@ -120,6 +120,8 @@ Status ChunkWriter::KeepWhole(Source& source, std::size_t i) {
 
 // Levels that were decoded tell how many values are null, and so does the footer.
 Status ChunkWriter::CheckSeen(const Source& source) const {
+  // Writers differ in what is a null inside of lists.
+  if (source.leaf->max_repetition > 0) return {};
   const auto& nulls = source.chunk->statistics.null_count;
   if (!nulls || source.values_seen != source.chunk->values || source.values_seen == 0) return {};
   if (source.values_seen - source.defined_seen == *nulls) return {};
@@ -189,6 +191,8 @@ Status ChunkWriter::TranscodePage(Source& source, std::size_t i) {
   PageHeader header = page.header;
   ByteView levels = split.levels;
   if (source.adds_level()) {
+    // parquet-java names another encoding for levels that are not there.
+    header.definition_encoding = Encoding::kRle;
     levels_.Clear();
     const bool v1 = header.type == PageType::kData;
     if (v1) levels_.Append(ByteView("\0\0\0\0", 4));

@@ -173,8 +173,18 @@ Result<std::vector<DecodedPart>> DecodeSome(RunContext& run, const GroupRewriteS
 Result<std::vector<DecodedPart>> DecodeInput(RunContext& run, const GroupRewriteSetup& setup,
                                              const Layout& layout, const Input& input,
                                              std::int64_t part_bytes) {
-  if (input.decode_all) return DecodeWhole(run, setup, layout, input, part_bytes);
-  return DecodeSome(run, setup, layout, input);
+  auto parts = input.decode_all ? DecodeWhole(run, setup, layout, input, part_bytes)
+                                : DecodeSome(run, setup, layout, input);
+  if (!parts) return parts;
+  for (const DecodedPart& part : *parts) {
+    for (std::size_t i = 0; i < input.columns.size() && part.rows > 0; ++i) {
+      if (input.columns[i].from == ColumnPlan::From::kDecoded && part.leaves[i] < 0) {
+        return Error(Code::kInternal,
+                     input.name + ": column " + layout.columns[i].path + " was not decoded");
+      }
+    }
+  }
+  return parts;
 }
 
 Result<std::vector<RowRanges>> DeletedRows(RunContext& run, const GroupRewriteSetup& setup,

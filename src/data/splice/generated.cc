@@ -26,12 +26,16 @@ class Builder {
     Put(header, body);
   }
 
-  // `defined`: are the values of the page there?
-  void Data(Encoding encoding, std::int64_t rows, bool defined, ByteView values) {
+  // `bounds`: of the values; unset if all are null.
+  void Data(Encoding encoding, std::int64_t rows,
+            const std::optional<std::pair<Bytes, Bytes>>& bounds, ByteView values) {
+    PageBounds& page = out_->bounds.emplace_back();
+    page = {.known = true, .null_page = !bounds, .min = {}, .max = {}, .nulls = bounds ? 0 : rows};
+    if (bounds) std::tie(page.min, page.max) = *bounds;
     Scratch body;
     if (leaf_.max_definition > 0) {
       body.Append(ByteView("\0\0\0\0", 4));
-      AppendRun(body, static_cast<std::uint32_t>(rows), defined ? 1 : 0, 1);
+      AppendRun(body, static_cast<std::uint32_t>(rows), bounds ? 1 : 0, 1);
       const auto length = static_cast<std::uint32_t>(body.size() - 4);
       std::memcpy(body.data(), &length, 4);
     }
@@ -80,6 +84,13 @@ Bytes BigEndian(Int128 value, int width) {
   return out;
 }
 
+std::pair<Bytes, Bytes> Little(std::int64_t low, std::int64_t high) {
+  std::pair<Bytes, Bytes> out;
+  AppendLittle(out.first, low);
+  AppendLittle(out.second, high);
+  return out;
+}
+
 }  // namespace
 
 Bytes PlainValue(const Field& field, const Leaf& leaf, const Literal& value) {
@@ -112,7 +123,7 @@ std::unique_ptr<GeneratedChunk> MakeNulls(const Leaf& leaf, std::int64_t rows,
                                           std::int64_t page_rows) {
   Builder builder(leaf);
   for (std::int64_t done = 0; done < rows; done += page_rows) {
-    builder.Data(Encoding::kPlain, std::min(page_rows, rows - done), false, {});
+    builder.Data(Encoding::kPlain, std::min(page_rows, rows - done), {}, {});
   }
   return builder.Finish({});
 }
@@ -133,7 +144,7 @@ std::unique_ptr<GeneratedChunk> MakeConstant(const Field& field, const Leaf& lea
     Scratch indices;
     indices.Push(1);
     AppendRun(indices, static_cast<std::uint32_t>(count), 0, 1);
-    builder.Data(Encoding::kRleDictionary, count, true, indices.view());
+    builder.Data(Encoding::kRleDictionary, count, std::pair(plain, plain), indices.view());
   }
   return builder.Finish(std::pair(plain, plain));
 }
@@ -148,7 +159,8 @@ std::unique_ptr<GeneratedChunk> MakeSequence(
     if (page.empty()) return;
     values.clear();
     EncodeDelta(page, values);
-    builder.Data(Encoding::kDeltaBinaryPacked, std::ssize(page), true, values);
+    const auto [low, high] = std::minmax_element(page.begin(), page.end());
+    builder.Data(Encoding::kDeltaBinaryPacked, std::ssize(page), Little(*low, *high), values);
     page.clear();
   };
   std::int64_t low = std::numeric_limits<std::int64_t>::max();
@@ -163,10 +175,7 @@ std::unique_ptr<GeneratedChunk> MakeSequence(
     }
   }
   flush();
-  std::pair<Bytes, Bytes> bounds;
-  AppendLittle(bounds.first, low);
-  AppendLittle(bounds.second, high);
-  return builder.Finish(std::move(bounds));
+  return builder.Finish(Little(low, high));
 }
 
 }  // namespace icewright::splice

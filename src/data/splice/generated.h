@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/splice/format.h"
+#include "data/splice/source.h"
 #include "table/field.h"
 
 namespace icewright::splice {
@@ -19,6 +20,7 @@ struct GeneratedChunk {
   Bytes bytes;  ///< with kSlack behind the chunk
   Bytes min, max;
   ColumnChunk chunk;
+  std::vector<PageBounds> bounds;  ///< of each page
   ByteView view() const {
     return ByteView(bytes).substr(0, static_cast<std::size_t>(chunk.compressed));
   }

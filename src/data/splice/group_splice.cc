@@ -26,6 +26,8 @@ std::int64_t CountRows(const RowRanges& ranges) {
   return rows;
 }
 
+constexpr std::int64_t kBatchBytes = 48 << 20;  // of columns that are loaded together
+
 std::int64_t DecodedBytes(const DecodedPart& part) {
   return part.file == nullptr ? 0 : std::ssize(*part.file);
 }
@@ -105,14 +107,14 @@ Status GroupSplice::AddUnit(RunContext& run, const Unit& unit) {
   return expected(unit_bytes_) >= RowGroupLimit() ? WriteRowGroup(run) : Status{};
 }
 
-Status GroupSplice::LoadChunks(RunContext& run) {
+Status GroupSplice::LoadChunks(RunContext& run, std::size_t first, std::size_t end) {
   loader_.Clear();
   for (const Unit& unit : units_) {
     const Input& input = *unit.input;
-    if (input.decode_all) continue;
-    const RowGroup& group = input.meta.groups[unit.group];
-    for (const ColumnPlan& plan : input.columns) {
+    for (std::size_t i = first; i < end; ++i) {
+      const ColumnPlan& plan = input.columns[i];
       if (plan.from != ColumnPlan::From::kChunks) continue;
+      const RowGroup& group = input.meta.groups[unit.group];
       const ColumnChunk& chunk = group.columns[static_cast<std::size_t>(plan.leaf)];
       loader_.Want(input, chunk.range());
       loader_.Want(input, chunk.offset_index);
@@ -199,6 +201,7 @@ GroupSplice::ColumnJob GroupSplice::MakeJob(std::size_t index) const {
     source.chunk = &chunk->chunk;
     source.rows = chunk->chunk.values;
     source.bytes = chunk->view();
+    source.known_bounds = &chunk->bounds;
     source.type_defined_order = true;
     source.of_input = false;
     job.treated[static_cast<std::size_t>(treatment)] +=
@@ -257,41 +260,52 @@ Result<WrittenColumn> GroupSplice::WriteColumn(RunContext& run, ChunkWriter& wri
   return out;
 }
 
-void GroupSplice::Account(const WrittenColumn& column) {
-  for (std::size_t t = 0; t < kTreatments; ++t) treated_[t] += column.chunk.treated[t];
+// Columns [first, result) whose chunks are loaded together: column after column, so that memory is
+// bounded whatever the size of a row group.
+std::size_t GroupSplice::EndOfBatch(std::size_t first) const {
+  std::int64_t bytes = 0;
+  std::size_t end = first;
+  while (end < layout_->columns.size()) {
+    for (const Unit& unit : units_) {
+      const ColumnPlan& plan = unit.input->columns[end];
+      if (plan.from != ColumnPlan::From::kChunks) continue;
+      const RowGroup& group = unit.input->meta.groups[unit.group];
+      bytes += group.columns[static_cast<std::size_t>(plan.leaf)].compressed;
+    }
+    if (end > first && bytes > kBatchBytes) break;
+    ++end;
+  }
+  return end;
 }
 
 Status GroupSplice::WriteColumns(RunContext& run) {
-  if (request_.threads > 1) return WriteColumnsInParallel(run);
-  for (std::size_t i = 0; i < layout_->columns.size(); ++i) {
-    IW_ASSIGN(WrittenColumn column, WriteColumn(run, writer_, i, file_->sink()));
-    Account(column);
-    file_->AddColumn(std::move(column));
+  const auto threads = static_cast<std::size_t>(std::max(request_.threads, 1));
+  for (std::size_t first = 0; first < layout_->columns.size();) {
+    const std::size_t end = EndOfBatch(first);
+    IW_TRY(LoadChunks(run, first, end));
+    for (; first < end; first += std::min(threads, end - first)) {
+      IW_TRY(WriteSome(run, first, std::min(threads, end - first)));
+    }
   }
   return {};
 }
 
-Status GroupSplice::WriteColumnsInParallel(RunContext& run) {
-  struct Item {
-    WrittenColumn column;
-    Bytes bytes;
-  };
-  return OrderedParallel<Item>(
-      run, layout_->columns.size(), request_.threads,
-      [&](std::size_t i) -> Result<Item> {
-        thread_local ChunkWriter writer;
-        MemorySink sink;
-        Item item;
-        IW_ASSIGN(item.column, WriteColumn(run, writer, i, sink));
-        item.bytes = std::move(sink).Take();
-        return item;
-      },
-      [&](std::size_t, Item&& item) -> Status {
-        IW_TRY(file_->sink().Append(item.bytes));
-        Account(item.column);
-        file_->AddColumn(std::move(item.column));
-        return {};
-      });
+// `count` columns at once: the first straight into the file, the others into memory.
+Status GroupSplice::WriteSome(RunContext& run, std::size_t first, std::size_t count) {
+  writers_.resize(std::max(writers_.size(), count));
+  std::vector<WrittenColumn> columns(count);
+  std::vector<MemorySink> sinks(count);
+  IW_TRY(ParallelFor(run, count, static_cast<int>(count), [&](std::size_t i) -> Status {
+    ByteSink& sink = i == 0 ? file_->sink() : sinks[i];
+    IW_ASSIGN(columns[i], WriteColumn(run, writers_[i], first + i, sink));
+    return {};
+  }));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) IW_TRY(file_->sink().Append(sinks[i].bytes()));
+    for (std::size_t t = 0; t < kTreatments; ++t) treated_[t] += columns[i].chunk.treated[t];
+    file_->AddColumn(std::move(columns[i]));
+  }
+  return {};
 }
 
 Status GroupSplice::WriteRowGroup(RunContext& run) {
@@ -305,7 +319,6 @@ Status GroupSplice::WriteRowGroup(RunContext& run) {
         setup_.locations->NewDataLocation(path, setup_.names->Next(0, group_id_));
     IW_ASSIGN(file_, FileBuilder::Open(layout_, *setup_.io, location));
   }
-  IW_TRY(LoadChunks(run));
   const std::int64_t before = file_->bytes_written();
   file_->BeginGroup();
   IW_TRY(WriteColumns(run));

@@ -54,15 +54,15 @@ class GroupSplice {
   std::int64_t RowGroupLimit() const;
   std::int64_t RollLimit() const;
   Status WriteRowGroup(RunContext& run);
-  Status LoadChunks(RunContext& run);
+  std::size_t EndOfBatch(std::size_t first) const;
+  Status LoadChunks(RunContext& run, std::size_t first, std::size_t end);
   ColumnJob MakeJob(std::size_t column) const;
   Source ChunkSource(const OutputColumn& column, const ColumnPlan& plan, const Unit& unit) const;
   Source PartSource(const OutputColumn& column, std::size_t index, const Unit& unit) const;
   Result<WrittenColumn> WriteColumn(RunContext& run, ChunkWriter& writer, std::size_t column,
                                     ByteSink& sink) const;
   Status WriteColumns(RunContext& run);
-  Status WriteColumnsInParallel(RunContext& run);
-  void Account(const WrittenColumn& column);
+  Status WriteSome(RunContext& run, std::size_t first, std::size_t count);
   Status CloseFile(RunContext& run);
 
   const GroupRewriteSetup& setup_;
@@ -76,7 +76,7 @@ class GroupSplice {
   std::int64_t unit_bytes_ = 0;
   std::int64_t bytes_in_ = 0, bytes_out_ = 0;  // of row groups so far: how much they shrink
   GroupLoader loader_;
-  ChunkWriter writer_;
+  std::vector<ChunkWriter> writers_;  // one for each thread
   std::unique_ptr<FileBuilder> file_;
   RewrittenGroup result_;
   TreatmentBytes treated_ = {};

@@ -136,6 +136,10 @@ PageBounds BoundsOf(const Source& source, const Statistics& in, std::int64_t val
 // Of a single page: those of the chunk; else of the old column index; else of the page headers.
 Status FindBounds(Source& source) {
   const std::size_t count = source.pages.size();
+  if (source.known_bounds != nullptr && source.known_bounds->size() == count) {
+    source.bounds = *source.known_bounds;
+    return {};
+  }
   source.bounds.reserve(count);
   if (count == 1) {
     source.bounds.push_back(BoundsOf(source, source.chunk->statistics, source.chunk->values));

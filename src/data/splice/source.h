@@ -62,9 +62,10 @@ struct Source {
   ByteView offset_index, column_index;  // empty: none
   bool type_defined_order = false;
   Conversion conversion = Conversion::kNone;
-  const RowRanges* deleted = nullptr;  // null: none
-  bool of_input = true;                // not decoded or made from nothing
-  const DataFile* metrics = nullptr;   // of exactly these values, where decoded; else null
+  const RowRanges* deleted = nullptr;                     // null: none
+  bool of_input = true;                                   // not decoded or made from nothing
+  const std::vector<PageBounds>* known_bounds = nullptr;  // of each page
+  const DataFile* metrics = nullptr;  // of exactly these values, where decoded; else null
 
   // What ReadPages finds.
   BlockCodec codec = BlockCodec::kNone;

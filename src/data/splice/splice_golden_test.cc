@@ -110,6 +110,16 @@ std::vector<std::string> RowsOf(RunContext& run, FileIO& io, const TableMetadata
   return rows;
 }
 
+// Writers store -0.0 as a lower bound for any zero.
+ColumnBounds WithoutSignOfZero(ColumnBounds bounds) {
+  for (auto& [id, value] : bounds) {
+    Bytes zero(value.size(), '\0');
+    if (!zero.empty()) zero.back() = '\x80';
+    if (value == zero) value.back() = '\0';
+  }
+  return bounds;
+}
+
 class SpliceGoldenTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SpliceGoldenTest, IsWhatDecodingMakes) {
@@ -148,8 +158,8 @@ TEST_P(SpliceGoldenTest, IsWhatDecodingMakes) {
       EXPECT_EQ(a.nan_value_counts, b.nan_value_counts);
       // Bounds of deleted rows are bounds still.
       if (spliced->rows_deleted > 0) continue;
-      EXPECT_EQ(a.lower_bounds, b.lower_bounds);
-      EXPECT_EQ(a.upper_bounds, b.upper_bounds);
+      EXPECT_EQ(WithoutSignOfZero(a.lower_bounds), WithoutSignOfZero(b.lower_bounds));
+      EXPECT_EQ(WithoutSignOfZero(a.upper_bounds), WithoutSignOfZero(b.upper_bounds));
     }
   }
 }
