@@ -67,6 +67,7 @@ int RunCommandLine(Env& env, const std::vector<std::string>& args) {
   AddTaskCommands(commands);
   AddOrphansCommand(commands);
   AddLockCommand(commands);
+  AddRunCommand(commands);
 
   CLI::App app("icewright keeps Apache Iceberg tables healthy.", "icewright");
   app.require_subcommand(1);

@@ -36,5 +36,6 @@ void AddHealthCommand(Commands& commands);    // health
 void AddLockCommand(Commands& commands);      // lock show, lock release
 void AddTaskCommands(Commands& commands);     // rewrite-data-files and its kind
 void AddOrphansCommand(Commands& commands);   // orphans restore, orphans purge
+void AddRunCommand(Commands& commands);       // run, task
 
 }  // namespace icewright::cli

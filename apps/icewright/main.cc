@@ -31,22 +31,28 @@ class SignalWatch {
  public:
   SignalWatch() {
     sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals_, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // before any thread is made: all inherit it
     std::signal(SIGPIPE, SIG_IGN);
     ticker_.emplace(icewright::Milliseconds(20), [this] { Poll(); });
   }
 
   std::stop_token stop() const { return source_.get_token(); }
+  icewright::cli::Hangups& hangups() { return hangups_; }
 
  private:
   void Poll() {
     const timespec none{};
-    while (sigtimedwait(&signals_, nullptr, &none) > 0) {
+    for (int signal; (signal = sigtimedwait(&signals_, nullptr, &none)) > 0;) {
+      if (signal == SIGHUP && hangups_.wanted) {
+        ++hangups_.count;
+        continue;
+      }
       if (!source_.request_stop()) std::_Exit(130);
     }
   }
 
+  icewright::cli::Hangups hangups_;
   sigset_t signals_{};
   std::stop_source source_;
   std::optional<icewright::Ticker> ticker_;
@@ -61,7 +67,8 @@ int main(int argc, char** argv) {
                             .err = std::cerr,
                             .err_is_terminal = isatty(STDERR_FILENO) == 1,
                             .stop = signals.stop(),
-                            .get_env = GetEnvironment};
+                            .get_env = GetEnvironment,
+                            .hangups = &signals.hangups()};
     for (char** variable = environ; *variable != nullptr; ++variable) {
       env.environment.emplace_back(*variable);
     }

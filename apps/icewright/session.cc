@@ -130,6 +130,11 @@ Result<const ConfigFile*> Session::Config() {
   return &*config_;
 }
 
+void Session::ForgetConfig() {
+  config_.reset();
+  catalogs_.clear();
+}
+
 Result<std::shared_ptr<Catalog>> Session::OpenCatalogNamed(const std::string& name) {
   if (const auto open = catalogs_.find(name); open != catalogs_.end()) return open->second;
   IW_ASSIGN(const ConfigFile* config, Config());

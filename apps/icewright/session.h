@@ -22,6 +22,12 @@
 
 namespace icewright::cli {
 
+/// SIGHUP asks a command that wants it to read its configuration again; others it ends.
+struct Hangups {
+  std::atomic<bool> wanted{false};
+  std::atomic<int> count{0};
+};
+
 /// The outside world, replaceable in tests.
 struct Env {
   std::ostream& out;
@@ -31,6 +37,7 @@ struct Env {
   Clock* clock = &Clock::System();
   GetEnv get_env = [](std::string_view) { return std::nullopt; };
   std::vector<std::string> environment = {};  ///< NAME=value
+  Hangups* hangups = nullptr;
 };
 
 struct GlobalOptions {
@@ -86,10 +93,16 @@ class Session {
   /// Every configured catalog's name, or only that of --catalog.
   Result<std::vector<std::string>> CatalogNames();
 
+  /// Read once. Errors: kNotFound, kInvalidArgument.
+  Result<const ConfigFile*> Config();
+  /// As --config.
+  void UseConfig(std::string file) { options_.config = std::move(file); }
+  /// The next use reads the file and opens catalogs anew.
+  void ForgetConfig();
+
  private:
   class ErrorStreamLog;
 
-  Result<const ConfigFile*> Config();
   Status MayWrite();
 
   Env& env_;

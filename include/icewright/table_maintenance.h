@@ -98,6 +98,8 @@ class TableMaintenanceBuilder {
   TableMaintenanceBuilder& Locks(std::shared_ptr<LockFactory> locks, Milliseconds lease);
   /// A file of SQLite, or a URL as for an SQL catalog. Default: ":memory:", which forgets.
   TableMaintenanceBuilder& State(std::string place);
+  /// A stop lets the running task end by itself for so long. Default: 0.
+  TableMaintenanceBuilder& StopGrace(Milliseconds grace);
   /// For tests. Default: the machine's.
   TableMaintenanceBuilder& Time(Clock& clock, SteadySource& source);
   /// Tasks that are due at the same time run in the order they were added.
@@ -125,6 +127,7 @@ class TableMaintenanceBuilder {
   TriggerOptions triggers_;
   std::optional<int> parallelism_;
   std::optional<int> max_read_back_;
+  Milliseconds stop_grace_{0};
   std::string uid_suffix_;
   std::string state_ = ":memory:";
   std::shared_ptr<LockFactory> locks_;

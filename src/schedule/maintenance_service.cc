@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "schedule/child_protocol.h"
+
 namespace icewright {
 namespace {
 
@@ -244,15 +246,20 @@ void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun
     const std::scoped_lock lock(mutex_);
     pool = slots_.pool(task.pool);
   }
+  ChildRequest child;
+  if (task.child) child = *task.child;
+  child.threads = task.parallelism.value_or(pool.threads_per_task());
+  child.memory_limit_bytes = pool.memory_per_task();
   const RunRequest request{.table = entry->table.key,
                            .run_id = started.record.run_id,
                            .task = task.task,
+                           .child = task.child ? &child : nullptr,
                            .load = services.load,
                            .lock = services.locks->TableLock(),
                            .lease = options_.lease,
                            .max_run_time = task.trigger.schedule.extras.max_run_time,
-                           .threads = task.parallelism.value_or(pool.threads_per_task()),
-                           .memory_limit_bytes = pool.memory_per_task(),
+                           .threads = child.threads,
+                           .memory_limit_bytes = child.memory_limit_bytes,
                            .stop = stop_runs_.get_token(),
                            .clock = options_.clock,
                            .time = time_.get(),

@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <set>
+#include <atomic>
+#include <cstdlib>
 
 #include "schedule/scheduler_test_table.h"
 
@@ -180,6 +181,68 @@ TEST_F(MaintenanceServiceTest, TheByteBudgetHoldsBackRewritesOnly) {
       << "all runs are counted, only rewrites wait";
   EXPECT_GE(std::ranges::count(ran_, "expire-snapshots"), 8);
   EXPECT_EQ(service_->status().tables[0].waits_for, "bytes-per-hour 150 B is used up");
+}
+
+// Three tables that are always due, one slot: everybody gets the same.
+TEST_F(MaintenanceServiceTest, TablesShareASlotFairly) {
+  Make({});
+  std::vector<ServiceTable> tables;
+  for (const std::string name : {"t1", "t2", "t3"}) {
+    tables.push_back(
+        Table(name, {Task(name, {.on_interval = Milliseconds(1)}, Milliseconds(2000))}));
+  }
+  service_->SetTables(std::move(tables));
+  Play(Milliseconds(60'000));
+  const auto count = [&](const std::string& name) { return std::ranges::count(ran_, name); };
+  EXPECT_GE(count("t1"), 9);
+  EXPECT_LE(std::abs(count("t1") - count("t2")), 1);
+  EXPECT_LE(std::abs(count("t1") - count("t3")), 1);
+}
+
+// ---- On threads
+
+TEST(MaintenanceServiceThreadsTest, AThousandTablesHaveTheirRuns) {
+  SchedulerTestTable table;
+  table.history.Append({"f1"});
+  TestLog log;
+  const auto time = std::make_shared<SteadyTime>(Clock::System());
+  InProcessRunner runner;
+  std::stop_source stop;
+  std::atomic<int> runs{0};
+  MaintenanceService service({.look_threads = 4, .pools = {{"", {.concurrent_tasks = 2}}}}, runner,
+                             time);
+  const auto locks = std::make_shared<MemoryLockTable>();
+  std::vector<ServiceTable> tables;
+  constexpr int kTables = 1000;
+  for (int i = 0; i < kTables; ++i) {
+    const std::string name = "c.db.t" + std::to_string(i);
+    auto open = [&, name](StartGate gate) -> Result<std::unique_ptr<TableScheduler>> {
+      IW_ASSIGN(auto made, MakeMemoryLocks(locks, name, {}));
+      return TableScheduler::Open({.table = name, .key = name},
+                                  {Scheduled("a", {.on_commit_count = 1},
+                                             [&](RunContext&, Table&, TaskReport&) -> Status {
+                                               if (++runs == kTables) stop.request_stop();
+                                               return {};
+                                             })},
+                                  {.load = [&](RunContext& run) -> Result<Table> {
+                                     return table.history.catalog().LoadTable(run, kHistoryTable);
+                                   },
+                                   .locks = made,
+                                   .store = table.store,
+                                   .time = time,
+                                   .log = &log,
+                                   .gate = std::move(gate)});
+    };
+    tables.push_back({.key = name, .open = open});
+  }
+  service.SetTables(std::move(tables));
+  const TimePoint start = time->Now();
+  service.Run(stop.get_token());
+  RecordProperty("milliseconds", static_cast<int>((time->Now() - start).count()));
+  EXPECT_EQ(runs, kTables);
+  for (const TableStatus& status : service.status().tables) {
+    EXPECT_EQ(status.tasks.at(0).succeeded, 1) << status.table;
+  }
 }
 
 // ---- Slots

@@ -81,6 +81,11 @@ TableMaintenanceBuilder& TableMaintenanceBuilder::State(std::string place) {
   return *this;
 }
 
+TableMaintenanceBuilder& TableMaintenanceBuilder::StopGrace(Milliseconds grace) {
+  stop_grace_ = grace;
+  return *this;
+}
+
 TableMaintenanceBuilder& TableMaintenanceBuilder::Time(Clock& clock, SteadySource& source) {
   clock_ = &clock;
   source_ = &source;
@@ -153,6 +158,7 @@ Result<std::unique_ptr<TableMaintenance>> TableMaintenanceBuilder::Build(RunCont
       ServiceOptions{.look_threads = 1,
                      .pools = {{"", PoolOptions{.threads = run.threads(),
                                                 .memory_bytes = run.memory().limit()}}},
+                     .stop_grace = stop_grace_,
                      .lease = lease_,
                      .clock = clock_,
                      .log = &run.log()},

@@ -25,12 +25,15 @@
 
 namespace icewright {
 
+struct ChildRequest;
+
 struct ScheduledTask {
   TriggerTask trigger;
   std::shared_ptr<const MaintenanceTask> task;
-  std::string branch = "main";          ///< Whose commits it waits for.
-  std::optional<int> parallelism = {};  ///< Unset: the table's, else the pool's.
-  std::string pool = {};                ///< Empty: the table's, else the default one.
+  std::string branch = "main";                     ///< Whose commits it waits for.
+  std::optional<int> parallelism = {};             ///< Unset: the table's, else the pool's.
+  std::string pool = {};                           ///< Empty: the table's, else the default one.
+  std::shared_ptr<const ChildRequest> child = {};  ///< For a process of its own.
 };
 
 struct TableSchedulerOptions {

@@ -273,6 +273,68 @@ TEST(TableSchedulerTest, AForeignHolderIsWaitedForAndNeverReleased) {
   EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
 }
 
+TEST(TableSchedulerTest, TwoSchedulersOfOneTableTakeTurns) {
+  SchedulerTestTable one;
+  SchedulerTestTable two;
+  two.lock_table = one.lock_table;
+  for (SchedulerTestTable* table : {&one, &two}) {
+    table->tasks = {Scheduled("a", {.on_commit_count = 1})};
+    table->history.Append({"f1"});
+    ASSERT_THAT(table->Open(), IsOk());
+  }
+  auto running = one.scheduler->Wake(one.history.run());
+  ASSERT_TRUE(running);
+  two.Play(Milliseconds(200));
+  EXPECT_THAT(two.runs, IsEmpty());
+  EXPECT_EQ(two.scheduler->status().concurrent_run_throttled, 7);
+  EXPECT_EQ(one.scheduler->Finish(std::move(*running), {}, {.outcome = TaskOutcome::kDone}),
+            std::nullopt);
+  two.Play(Milliseconds(30));
+  EXPECT_THAT(two.runs, ElementsAre(Ran{"a", "done"}));
+}
+
+// A lock whose store does not answer for a while.
+class FlakyLocks final : public LockFactory, public MaintenanceLock {
+ public:
+  explicit FlakyLocks(std::shared_ptr<LockFactory> locks) : locks_(std::move(locks)) {}
+  bool away = true;
+
+  std::shared_ptr<MaintenanceLock> TableLock() override { return {std::shared_ptr<void>(), this}; }
+  std::shared_ptr<MaintenanceLock> RecoveryLock() override { return locks_->RecoveryLock(); }
+  Result<bool> TryAcquire() override {
+    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
+    return locks_->TableLock()->TryAcquire();
+  }
+  Result<bool> IsHeld() override { return locks_->TableLock()->IsHeld(); }
+  Status Renew() override { return locks_->TableLock()->Renew(); }
+  Status Release() override {
+    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
+    return locks_->TableLock()->Release();
+  }
+  Result<LockState> Inspect() override { return locks_->TableLock()->Inspect(); }
+  Result<LockState> ForceRelease() override { return locks_->TableLock()->ForceRelease(); }
+
+ private:
+  std::shared_ptr<LockFactory> locks_;
+};
+
+TEST(TableSchedulerTest, ALockStoreThatIsAwayIsWaitedFor) {
+  SchedulerTestTable table;
+  const auto flaky = std::make_shared<FlakyLocks>(table.MakeLocks());
+  table.locks = flaky;
+  table.tasks = {Scheduled("a", {.on_commit_count = 1})};
+  table.history.Append({"f1"});
+  ASSERT_THAT(table.Open(), IsOk());
+  table.Play(Milliseconds(85));
+  EXPECT_THAT(table.runs, IsEmpty());
+  EXPECT_EQ(table.scheduler->status().concurrent_run_throttled, 3);
+  EXPECT_THAT(table.log.text(),
+              HasSubstr("the lock cannot be taken: the store of the lock is away"));
+  flaky->away = false;
+  table.Play(Milliseconds(5));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
+}
+
 TEST(TableSchedulerTest, AFailedLookCountsNothingAndLosesNothing) {
   SchedulerTestTable table;
   table.tasks = {Scheduled("a", {.on_commit_count = 2})};

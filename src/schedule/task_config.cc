@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "config/fields.h"
+#include "schedule/child_protocol.h"
 #include "schedule/config_values.h"
 
 namespace icewright {
@@ -185,6 +186,8 @@ Result<ScheduledTask> ReadTask(const ConfigValues& all, const TaskType& type, co
                  fmt::format("{}: {}: {}", place, id, made.error().message()));
   }
   task.task = std::move(*made);
+  task.child = std::make_shared<const ChildRequest>(
+      ChildRequest{.task = std::string(type.name), .options = options});
   for (const std::string_view key : type.branch_options) {
     const auto branch = options.find(std::string(key));
     if (branch == options.end()) continue;

@@ -28,17 +28,23 @@ class RunView {
   std::optional<Progress::View> Read() const;
   /// Null when the run ends.
   void Show(RunContext* run);
+  /// Of a run in another process; unset when it ends.
+  void Tell(std::optional<Progress::View> view);
 
  private:
   mutable std::mutex mutex_;
-  RunContext* run_ = nullptr;  // guarded by mutex_
+  RunContext* run_ = nullptr;           // guarded by mutex_
+  std::optional<Progress::View> told_;  // guarded by mutex_
 };
+
+struct ChildRequest;
 
 /// What a run is made of. What the pointers name must outlive it.
 struct RunRequest {
   std::string table;
   std::int64_t run_id = 0;
   std::shared_ptr<const MaintenanceTask> task = {};
+  const ChildRequest* child = nullptr;  ///< The same, for a process of its own; may be null.
   std::function<Result<Table>(RunContext&)> load = {};
   std::shared_ptr<MaintenanceLock> lock = {};  ///< Held.
   Milliseconds lease{60'000};

@@ -1,0 +1,161 @@
+"""`icewright run`: a stream of commits stays compact, signals are obeyed, a killed service goes on where it was."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import time
+
+import harness
+import race
+
+
+class Service:
+    """One `icewright run` with a configuration, its log and its state."""
+
+    def __init__(self, folder, tables, name="service", **maintenance):
+        self.folder = pathlib.Path(folder)
+        self.database, self.warehouse = self.folder / "catalog.db", f"file:{folder}/warehouse"
+        self.catalog = {"race": {"type": "jdbc", "uri": f"jdbc:sqlite:{self.database}", "warehouse": self.warehouse}}
+        self.config = self.folder / f"{name}.yaml"
+        self.log = self.folder / f"{name}.log"
+        self.state = self.folder / "state.db"
+        self.maintenance = {"state": str(self.state), "stop-grace": "2s", **maintenance}
+        self.configure(tables)
+        self.process = None
+
+    def configure(self, tables):
+        self.config.write_text(json.dumps({"catalog": self.catalog, "maintenance": self.maintenance | {"tables": tables}}))
+
+    def start(self):
+        with open(self.log, "a") as log:
+            self.process = subprocess.Popen([harness.ICEWRIGHT, "run", str(self.config), "--discover-interval", "500ms"],
+                                            stderr=log, stdout=log)
+        return self
+
+    def text(self):
+        return self.log.read_text() if self.log.exists() else ""
+
+    def wait_for(self, what, seconds=30):
+        until = time.monotonic() + seconds
+        while not (what() if callable(what) else what in self.text()):
+            assert self.process.poll() is None, f"the service ended: {self.text()}"
+            assert time.monotonic() < until, f"{what} did not come:\n{self.text()}"
+            time.sleep(0.05)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=30)
+        assert code == 0, f"exit {code}:\n{self.text()}"
+
+    def runs(self):
+        with contextlib.closing(sqlite3.connect(self.state)) as db:
+            return [json.loads(row[0]) for row in db.execute("SELECT record FROM icewright_run ORDER BY run_id")]
+
+    def program(self):
+        return harness.Program(self.folder, self.catalog)
+
+
+COMPACT = {"min-input-files": 2, "schedule": {"commit-count": 4}}
+EXPIRE = {"retain-last": 3, "max-snapshot-age": "0s", "schedule": {"interval": "3s"}}
+LOCK = {"type": "jdbc", "jdbc.init-lock-table": "true"}
+
+
+def a_stream_is_kept_compact(folder):
+    lock = LOCK | {"jdbc.uri": f"jdbc:sqlite:{folder}/locks.db"}
+    service = Service(folder, {"race.w.*": {"rate-limit": "500ms", "lock-check-delay": "100ms", "lock": lock,
+                                            "rewrite-data-files": COMPACT, "expire-snapshots": EXPIRE}})
+    program = service.program()
+    race.create(program, ("race.w.t",))
+    peer = {"uri": f"sqlite:///{service.database}", "catalog": "race", "warehouse": service.warehouse}
+    service.start()
+    writer = race.Writer(folder, "t", table="w.t", seed=5, first_id=1, actions=["append", "append", "delete", "overwrite"],
+                         **peer)
+    time.sleep(12)
+    model = writer.finish()
+    service.wait_for(lambda: any(run["task"] == "expire-snapshots" and run["outcome"] == "done" for run in service.runs()))
+    time.sleep(1)
+    service.stop()
+
+    runs = service.runs()
+    compactions = [run for run in runs if run["task"] == "rewrite-data-files" and run["outcome"] == "done"]
+    print(f"  {model['commits']} commits, {model['conflicts']} conflicts of the writer; {len(runs)} runs, "
+          f"{len(compactions)} compactions")
+    assert len(compactions) >= 2, runs
+    assert [run["run-id"] for run in runs] == list(range(1, len(runs) + 1)), runs
+    assert all(run["ended"] >= run["started"] and run["outcome"] != "running" for run in runs), runs
+    assert any(run["counts"].get("rewritten-bytes", 0) > 0 and run["snapshot-ids"] for run in compactions), compactions
+    _, digest = program.run("scan", "race.w.t", "--digest")
+    want = race.row_digest(model["rows"])
+    assert {"count": digest["rows"], "digest": digest["digest"]} == want, f"icewright reads {digest}, expected {want}"
+    _, files = program.run("inspect", "race.w.t", "data-files")
+    assert len(files) < model["commits"], f"{len(files)} files after {model['commits']} commits"
+    _, snapshots = program.run("inspect", "race.w.t", "snapshots")
+    assert len(snapshots) < model["commits"], f"{len(snapshots)} snapshots after {model['commits']} commits"
+    with contextlib.closing(sqlite3.connect(f"{folder}/locks.db")) as db:
+        assert db.execute("SELECT count(*) FROM flink_maintenance_lock").fetchone() == (0,), "a lock was left behind"
+
+
+def signals_and_mistakes(folder):
+    interval = {"rate-limit": "200ms", "expire-snapshots": {"schedule": {"interval": "400ms"}}}
+    service = Service(folder, {"race.w.a": interval})
+    race.create(service.program(), ("race.w.a",), ("race.w.b",))
+    service.start()
+    service.wait_for("race.w.a: run 1 of expire-snapshots starts: interval")
+    service.configure({"race.w.*": interval | {"rewrite-data-file": {}}})
+    service.process.send_signal(signal.SIGHUP)
+    service.wait_for("the old configuration stays")
+    assert "did you mean 'rewrite-data-files'?" in service.text(), service.text()
+    service.configure({"race.w.*": interval})
+    service.process.send_signal(signal.SIGHUP)
+    service.wait_for("reloaded: maintains 2 table(s)")
+    service.wait_for(lambda: "race.w.b: run" in service.text())
+    race.create(service.program(), ("race.w.c",))
+    service.wait_for(lambda: "race.w.c: run" in service.text())  # found without a reload
+    service.stop()
+    assert "stopped" in service.text().splitlines()[-1], service.text()
+
+    bad = subprocess.run([harness.ICEWRIGHT, "run", "--config", str(service.config), "--check"], capture_output=True, text=True)
+    assert bad.stdout.splitlines() == [f"race.w.{t}: expire-snapshots" for t in "abc"], bad
+    service.configure({"race.w.*": {"rewrite-data-file": {}}})
+    bad = subprocess.run([harness.ICEWRIGHT, "run", str(service.config)], capture_output=True, text=True)
+    assert bad.returncode == 2 and "rewrite-data-files" in bad.stderr, bad
+
+
+def a_killed_service_goes_on(folder):
+    lock = LOCK | {"jdbc.uri": f"jdbc:sqlite:{folder}/locks.db"}
+    tables = {"race.w.*": {"rate-limit": "200ms", "lock-check-delay": "100ms", "lock-lease": "2s", "lock": lock,
+                           "rewrite-data-files": {"min-input-files": 2, "schedule": {"commit-count": 2}}}}
+    service = Service(folder, tables)
+    program = service.program()
+    race.create(program, ("race.w.t",))
+    peer = {"uri": f"sqlite:///{service.database}", "catalog": "race", "warehouse": service.warehouse}
+    writer = race.Writer(folder, "t", table="w.t", seed=6, first_id=1, actions=["append"], **peer)
+    try:
+        for round in range(4):
+            service.start()
+            before = service.text().count("starts: ")
+            service.wait_for(lambda: service.text().count("starts: ") > before)
+            os.kill(service.process.pid, signal.SIGKILL)
+            service.process.wait()
+    finally:
+        model = writer.finish()
+    service.start()
+    before = len(service.runs())
+    service.wait_for(lambda: all(run["outcome"] != "running" for run in service.runs()))
+    time.sleep(3)
+    service.stop()
+    outcomes = [run["outcome"] for run in service.runs()]
+    print(f"  outcomes of runs: {outcomes}")
+    assert "running" not in outcomes and "done" in outcomes, outcomes
+    _, digest = program.run("scan", "race.w.t", "--digest")
+    want = race.row_digest(model["rows"])
+    assert {"count": digest["rows"], "digest": digest["digest"]} == want, f"icewright reads {digest}, expected {want}"
+    ids = [run["run-id"] for run in service.runs()]
+    assert ids == sorted(set(ids)), ids
+
+
+harness.main(a_stream_is_kept_compact, signals_and_mistakes, a_killed_service_goes_on)
