@@ -257,7 +257,10 @@ TEST(ComputePartitionStatsTest, WhatCannotBeTrustedIsComputedAnew) {
        "computed anew"},
       {"garbage",
        [](PartitionedTable& table, const PartitionStatisticsFile& file) {
-         table.MakeFile(file.statistics_path);
+         EXPECT_THAT(table.io().Delete(file.statistics_path), IsOk());
+         const Bytes garbage(static_cast<std::size_t>(file.file_size_in_bytes), 'x');
+         EXPECT_THAT(WriteFile(table.io(), file.statistics_path, garbage, CreateMode::kNew),
+                     IsOk());
        },
        "computed anew"},
       {"another snapshot's",
