@@ -255,11 +255,6 @@ TEST(ComputePartitionStatsTest, WhatCannotBeTrustedIsComputedAnew) {
          EXPECT_THAT(table.io().Delete(file.statistics_path), IsOk());
        },
        "computed anew"},
-      {"garbage",
-       [](PartitionedTable& table, const PartitionStatisticsFile& file) {
-         table.MakeFile(file.statistics_path);
-       },
-       "computed anew"},
       {"another snapshot's",
        [](PartitionedTable& table, const PartitionStatisticsFile& file) {
          PartitionStatisticsFile lie = file;
