@@ -91,7 +91,11 @@ TEST_P(RewriteManifestsSweepTest, LosesNothingWhicheverCallFails) {
       EXPECT_THAT(told, Contains(file)) << "left behind and not told";
     }
     if (!status) {
-      EXPECT_THAT(status.error().code(), ::testing::AnyOf(Code::kIo, Code::kCommitUnknown));
+      const Code code = status.error().code();
+      // A lost race is kConflict if the new state cannot be looked at to plan again.
+      if (!c.lose_a_race || code != Code::kConflict) {
+        EXPECT_THAT(code, ::testing::AnyOf(Code::kIo, Code::kCommitUnknown));
+      }
     }
     if (HasFailure() || step > 2000) return;
 
