@@ -27,8 +27,8 @@ NodePtr Leaf(const std::string& name, Repetition::type repetition, int id,
   return PrimitiveNode::Make(name, repetition, std::move(logical), physical, length, id);
 }
 
-// Parquet's default crs and algorithm are Iceberg's, and are left out where Iceberg leaves them
-// out. Errors: kUnsupported for an algorithm that Parquet does not know.
+// Parquet's default crs and algorithm are Iceberg's. The default crs is left out: older readers
+// know only that. Errors: kUnsupported for an algorithm that Parquet does not know.
 Result<std::shared_ptr<const LogicalType>> Geospatial(const Field& field) {
   using Algorithm = LogicalType::EdgeInterpolationAlgorithm;
   constexpr std::pair<std::string_view, Algorithm> kAlgorithms[] = {
@@ -37,17 +37,21 @@ Result<std::shared_ptr<const LogicalType>> Geospatial(const Field& field) {
       {"thomas", Algorithm::THOMAS},
       {"andoyer", Algorithm::ANDOYER},
       {"karney", Algorithm::KARNEY}};
+  constexpr std::string_view kDefaultCrs = "OGC:CRS84";
   const std::string text = field.type.ToString();  // "geography(srid:4326, karney)"
   const std::size_t open = text.find('(');
   std::string crs = open == std::string::npos ? "" : text.substr(open + 1, text.size() - open - 2);
-  if (field.type.id() == TypeId::kGeometry) return LogicalType::Geometry(std::move(crs));
+  if (field.type.id() == TypeId::kGeometry) {
+    return LogicalType::Geometry(crs == kDefaultCrs ? "" : std::move(crs));
+  }
   std::string algorithm = "spherical";
   if (const std::size_t comma = crs.find(','); comma != std::string::npos) {
     algorithm = ToLower(std::string_view(crs).substr(comma + 2));
     crs.resize(comma);
   }
   for (const auto& [name, value] : kAlgorithms) {
-    if (name == algorithm) return LogicalType::Geography(std::move(crs), value);
+    if (name != algorithm) continue;
+    return LogicalType::Geography(crs == kDefaultCrs ? "" : std::move(crs), value);
   }
   return Error(
       Code::kUnsupported,

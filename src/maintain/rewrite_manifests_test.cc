@@ -204,7 +204,7 @@ TEST(RewriteManifestsTest, AListThatCountsOtherFilesIsCorrupt) {
 
 TEST(RewriteManifestsTest, SortsWithinItsMemory) {
   ManifestTestTable table(
-      {.partitioned = true, .properties = kNoMerge, .run = {.memory_limit_bytes = 6000}});
+      {.partitioned = true, .properties = kNoMerge, .run = {.memory_limit_bytes = 300'000}});
   for (int i = 0; i < 12; ++i) {
     const std::string n = std::to_string(i);
     Fill(table, {{"cat=c/x" + n, "cat=a/y" + n, "cat=b/z" + n}});

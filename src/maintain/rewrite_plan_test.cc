@@ -191,7 +191,7 @@ TEST(RewriteDataFilesFieldsTest, EveryOptionHasARowOfItsOwn) {
     keys.emplace_back(field.key);
     EXPECT_FALSE(field.help.empty()) << field.key;
   }
-  EXPECT_EQ(keys.size(), 27U);
+  EXPECT_EQ(keys.size(), 29U);
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
   Options options;
   for (const char* order : {"bytes-asc", "BYTES_DESC", "Files-Asc", "files_desc", "none"}) {

@@ -35,9 +35,10 @@ class ChildRunner final : public TaskRunner {
  public:
   explicit ChildRunner(SpawnChild spawn) : spawn_(std::move(spawn)) {}
 
-  /// Precondition: request.child is set. The lock stays here: the process asks before it writes. It
-  /// is killed when it holds more memory than its limit, or does not stop when it is told to.
-  /// Errors: those of the task; kExhausted: killed for its memory; kInternal: it died.
+  /// Preconditions: request.child is set; SIGPIPE is ignored, since a process may die at any time.
+  /// The lock stays here: the process asks before it writes. It is killed when it holds more memory
+  /// than its limit, or does not stop when it is told to. Errors: those of the task; kExhausted:
+  /// killed for its memory; kInternal: it died.
   Status Run(const RunRequest& request, TaskReport& report) override;
 
   /// A process that was told to stop is killed after this time.

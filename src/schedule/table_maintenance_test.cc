@@ -29,13 +29,14 @@ class TableMaintenanceTest : public ::testing::Test {
   }
   TableLoader Loader() { return TableLoader::FromCatalog("cat", properties_, id_); }
   void Append(const std::string& name) {
-    auto table = catalog_->LoadTable(run_, id_);
+    RunContext run;  // of its own: that of the test may be stopped
+    auto table = catalog_->LoadTable(run, id_);
     ASSERT_THAT(table, IsOk());
     SnapshotUpdate update;
     update.added_data_files.push_back(
         {MakeDataFile(folder_.location().text() + "/db/t/data/" + name)});
     CommitReport report;
-    ASSERT_THAT(CommitSnapshot(run_, *table, update, report), IsOk());
+    ASSERT_THAT(CommitSnapshot(run, *table, update, report), IsOk());
   }
   StubTask StopsAfter(int runs) {
     return StubTask("stub", [this, runs](RunContext&, Table& table, TaskReport& report) -> Status {
@@ -135,20 +136,20 @@ TEST_F(TableMaintenanceTest, AStopEndsTheRunningTask) {
 TEST_F(TableMaintenanceTest, StateOutlivesTheObject) {
   const std::string state = folder_.path() + "/state.db";
   Append("a");
-  const auto build = [&](int runs) {
+  const auto build = [&](RunContext& run, int runs) {
     return TableMaintenance::ForTable(Loader())
         .RateLimit(Milliseconds(1))
         .State(state)
         .Add(StopsAfter(runs), {.on_commit_count = 1})
-        .Build(run_);
+        .Build(run);
   };
-  auto first = build(1);
+  auto first = build(run_, 1);
   ASSERT_THAT(first, IsOk());
   (*first)->Run(run_);
   stop_ = std::stop_source();
   RunContext again({.stop = stop_.get_token()});
   Append("b");
-  auto second = build(2);
+  auto second = build(again, 2);
   ASSERT_THAT(second, IsOk());
   (*second)->Run(again);
   IW_ASSERT_OK_AND_ASSIGN(const auto runs, (*second)->Runs(10));
