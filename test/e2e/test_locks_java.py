@@ -86,13 +86,6 @@ def places(folder):
             stop()
 
 
-def small_table(folder, name):
-    """A copy of a small table that has something to expire."""
-    with harness.fixtures() as fixtures:
-        shutil.copytree(fixtures / "fx/append_v2", f"{folder}/{name}")
-    return f"{folder}/{name}"
-
-
 class Blocked:
     """An icewright that holds the lock and waits: its table's version hint is a pipe that nobody writes to."""
 
@@ -131,9 +124,10 @@ def show(program, place, *flags):
 
 
 def java_holds_and_icewright_waits(folder):
-    program = harness.Program(folder)
     java = harness.Java.shared()
-    with places(folder) as found:
+    with harness.fixtures(), places(folder) as found:
+        program = harness.Program(folder, harness.catalogs())
+        table = harness.Table("append_v2").id
         for place in found:
             free = show(program, place)
             assert free["held"] is False and free["owner"] is None and free["lease"] is None, free
@@ -142,7 +136,6 @@ def java_holds_and_icewright_waits(folder):
             state = show(program, place)
             assert state["held"] is True and state["owner"] is None and state["lease"] is None, state
             assert "Flink" in state["diagnosis"] and "--force" in state["diagnosis"], state
-            table = small_table(folder, f"t-{place.name}")
             command = ["expire-snapshots", table, *place.flags, "--no-flink-guard"]
             code, output = program.run(*command, check=False)
             assert code == 7 and output["error"]["code"] == "lock-held", (place.name, code, output)
@@ -217,7 +210,11 @@ def a_holder_that_java_cleared_stops(folder):
 
 def a_stopped_process_does_not_commit_after_its_lease(folder):
     """SIGSTOP in the middle of a compaction, another one takes the lock, SIGCONT: nothing is written any more."""
-    program = harness.Program(folder)
+    with harness.fixtures():
+        stop_in_the_middle(folder, harness.Program(folder, harness.catalogs()), harness.Table("append_v2"))
+
+
+def stop_in_the_middle(folder, program, table):
     file = f"{folder}/locks.db"
     flags = ["--lock-uri", f"jdbc:sqlite:{file}", "--lock-id", "db.t", "--lock-property", "jdbc.init-lock-table=true"]
     program.run("lock", "show", *flags)
@@ -227,26 +224,24 @@ def a_stopped_process_does_not_commit_after_its_lease(folder):
             return db.execute("SELECT count(*) FROM flink_maintenance_lock").fetchone()[0] == 1
 
     for attempt in range(20):
-        table = small_table(folder, f"stop-{attempt}")
-        before = sorted(pathlib.Path(table, "metadata").iterdir())
-        process = subprocess.Popen([harness.ICEWRIGHT, "--output", "json", "rewrite-data-files", table, "--rewrite-all",
-                                    *flags, "--lock-lease", "1s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        before = table.metadata_file()
+        process = subprocess.Popen([harness.ICEWRIGHT, "--config", str(program.config), "--output", "json",
+                                    "rewrite-data-files", table.id, "--rewrite-all", *flags, "--lock-lease", "1s"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and not is_held():
             pass
         process.send_signal(signal.SIGSTOP)
         stopped_in_time = process.poll() is None and is_held()
         if stopped_in_time:
             time.sleep(1.5)
-            code, output = program.run("expire-snapshots", small_table(folder, f"other-{attempt}"), *flags, check=False)
+            code, output = program.run("expire-snapshots", table.id, "--retain-last", "1000", *flags, check=False)
             assert code == 0, output
         process.send_signal(signal.SIGCONT)
         out, err = process.communicate(timeout=60)
         if stopped_in_time and process.returncode != 0:
             assert process.returncode == 7, (process.returncode, out, err)
-            now = [path for path in sorted(pathlib.Path(table, "metadata").iterdir()) if path.suffix == ".json"]
-            assert now == [path for path in before if path.suffix == ".json"], "it committed without the lock"
+            assert table.metadata_file() == before, "it committed without the lock"
             return
-        shutil.rmtree(table)
     raise AssertionError("no process was stopped between its lock and its commit")
 
 
