@@ -13,21 +13,21 @@ FACTS = ("path", "data_seq", "file_seq", "snapshot_id", "first_row_id", "records
          "equality_ids", "offset", "content_offset", "content_size", "referenced_data_file")
 
 
+# What Java 1.11 fails on before anything is done to it.
+JAVA_CANNOT_READ = {"geo_v3", "variant_v3", "ot_odd_brotli_v2", "ot_odd_parquet_v2", "ot_spark_legacylists_v2",
+                    "ot_spark_variant_v3"}
+
+
 def facts(dump, kind):
     """What Java reads of each live file, in no order."""
     return sorted((json.dumps({key: file.get(key) for key in FACTS}) for file in dump[kind]))
 
 
 def read_by_java(java, table):
-    """Java's dump of a table that has a snapshot; None where there is none or Java cannot read the table."""
-    if table.metadata().get("current-snapshot-id") in (None, -1):
+    """Java's dump of a table that has a snapshot; None where there is none or Java cannot read its rows."""
+    if table.metadata().get("current-snapshot-id") in (None, -1) or table.name in JAVA_CANNOT_READ:
         return None
-    try:
-        return java.call(f"dump {table.oracle_args}")
-    except harness.JavaError as error:
-        known = ("Unsupported logical type", "variant", "BrotliCodec was not found")
-        assert any(text.lower() in str(error).lower() for text in known), error
-        return None
+    return java.call(f"dump {table.oracle_args}")
 
 
 def new_snapshots(table, before):

@@ -8,6 +8,8 @@ from harness import rows_of
 TREATMENTS = {"verbatim", "null", "constant", "promote", "join", "transcode", "remap", "materialise", "convert",
               "filter", "decode"}
 NO_ROWS = {"empty_v2"}
+# What Java 1.11 fails on before anything is done to it.
+JAVA_CANNOT_READ = {"geo_v3", "ot_odd_brotli_v2", "ot_odd_parquet_v2", "ot_spark_legacylists_v2"}
 VARIANT = {"variant_v3", "ot_spark_variant_v3"}  # no engine rewrites them
 # PyIceberg reads a null list or map of structs as an empty one, before and after.
 READS_OTHERWISE = {"ot_spark_types_v2"}
@@ -33,7 +35,8 @@ def java_and_pyiceberg_read_every_spliced_fixture(folder):
             assert report["outcome"] == "done", (name, report)
             treated = {key: value for key, value in report["counts"].items() if key.split("-")[0] in TREATMENTS}
             assert sum(treated.values()) > 0, (name, report["counts"])
-            judge(table)
+            if name not in JAVA_CANNOT_READ:
+                judge(table)
         request = {name: {"metadata": f"file:{table.metadata_file()}"} for name, table in tables.items()}
         read = harness.peer("peer_digest.py", {"tables": request})
         wrong, sound = [], 0
