@@ -235,9 +235,15 @@ Result<std::vector<FileConflict>> FindOlderData(const CommitScope& scope,
   return conflicts;
 }
 
-Status CheckExclusive(const std::vector<const Snapshot*>& history, const SnapshotUpdate& update) {
+Status CheckExclusive(const TableMetadata& metadata, const Snapshot* head,
+                      const SnapshotUpdate& update) {
   if (update.exclusive_property.empty()) return {};
-  for (const Snapshot* snapshot : history) {
+  const SnapshotIndex index(metadata);
+  std::unordered_set<std::int64_t> seen;
+  for (const Snapshot* snapshot = head;
+       snapshot != nullptr && snapshot->id != update.validate_from &&
+       seen.insert(Raw(snapshot->id)).second;
+       snapshot = index.ParentOf(*snapshot)) {
     if (FindKey(snapshot->summary, update.exclusive_property) == nullptr) continue;
     return Error(Code::kConflict, fmt::format("snapshot {} came in between and has {}, too",
                                               Raw(snapshot->id), update.exclusive_property));

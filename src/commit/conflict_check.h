@@ -57,8 +57,10 @@ Result<std::vector<FileConflict>> FindOlderData(const CommitScope& scope,
                                                 const std::vector<const Snapshot*>& history,
                                                 const SnapshotUpdate& update);
 
-/// Errors: kConflict if a snapshot of `history` carries update.exclusive_property.
-Status CheckExclusive(const std::vector<const Snapshot*>& history, const SnapshotUpdate& update);
+/// Errors: kConflict if a snapshot from `head` back to update.validate_from carries
+/// update.exclusive_property; back to the first one if the update was planned on no snapshot.
+Status CheckExclusive(const TableMetadata& metadata, const Snapshot* head,
+                      const SnapshotUpdate& update);
 
 /// Data files for which the update adds a DV while another one stays live: `leaves` says which
 /// deletes go. Cost: reads the delete manifests of these partitions; nothing without DVs.

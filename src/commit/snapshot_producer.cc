@@ -99,7 +99,7 @@ Result<SnapshotProducer::Attempt> SnapshotProducer::Begin(RunContext& run,
 
 Status SnapshotProducer::Validate(const Attempt& attempt,
                                   std::vector<FileConflict>& conflicts) const {
-  IW_TRY(CheckExclusive(attempt.history, update_));
+  IW_TRY(CheckExclusive(attempt.scope.metadata, attempt.parent, update_));
   if (update_.validate_from && update_.fail_on_new_deletes) {
     IW_ASSIGN(conflicts,
               FindNewDeletes(attempt.scope, attempt.history, attempt.delete_manifests, update_));

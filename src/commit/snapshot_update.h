@@ -56,8 +56,8 @@ struct SnapshotUpdate {
   /// With validate_from: conflict if a snapshot in between added a data file with a smaller data
   /// sequence number, as compaction does: equality deletes below it would have to reach that file.
   std::optional<SequenceNumber> fail_on_data_below = {};
-  /// With validate_from: conflict if a snapshot in between has this key in its summary. Two runs
-  /// that both set it exclude each other. Empty: none.
+  /// Conflict if a snapshot since validate_from (unset: any of the branch) has this key in its
+  /// summary. Two runs that both set it exclude each other. Empty: none.
   std::string exclusive_property = {};
 
   /// Extra keys of the snapshot summary.

@@ -42,8 +42,11 @@ Status FileIO::Move(const Location& from, const Location& to) {
   }
   IW_TRY(target->Close());
   const Status deleted = Delete(from);
-  // Better no copy than one that nobody knows of; if it stays, too, it does no harm.
-  if (!deleted) (void)Delete(to);
+  if (!deleted) {
+    // The answer may have been lost, and the copy be all there is: it goes only if it is not.
+    const auto still_there = Exists(from);
+    if (still_there && *still_there) (void)Delete(to);
+  }
   return deleted;
 }
 

@@ -44,6 +44,29 @@ TEST(FaultFileIoTest, CountsEachCall) {
   EXPECT_THAT(io.deleted(), ElementsAre(kFile));
 }
 
+// FileIO::Move, which stores without a rename have: one of the two is left whatever fails.
+TEST(FaultFileIoTest, AMoveKeepsTheFileWhicheverCallFails) {
+  for (const auto when : {FaultFileIO::When::kBefore, FaultFileIO::When::kAfter}) {
+    for (int step = 0;; ++step) {
+      FaultFileIO io(MakeMemoryFileIO());
+      ASSERT_THAT(WriteFile(io, kFile, "x", CreateMode::kNew), IsOk());
+      const int start = io.calls();
+      io.FailAt(start + step, Error(Code::kIo, "boom"), when);
+      const Status moved = io.Move(kFile, Location("mem/g"));
+      const bool reached = io.calls() > start + step;
+      io.FailAt(-1);
+      const auto from = ReadFile(io, kFile);
+      const auto to = ReadFile(io, Location("mem/g"));
+      EXPECT_TRUE((from && *from == "x") || (to && *to == "x")) << "step " << step;
+      EXPECT_EQ(moved.has_value(), !reached) << "step " << step;
+      if (!reached) {
+        EXPECT_EQ(step, 7);
+        break;
+      }
+    }
+  }
+}
+
 TEST(FaultFileIoTest, FailsExactlyTheCallItWasTold) {
   FaultFileIO io(MakeMemoryFileIO());
   io.FailAt(2, Error(Code::kUnavailable, "boom"));

@@ -9,6 +9,7 @@
 #include "maintain/convert_cycle.h"
 #include "maintain/staged_changes.h"
 #include "maintain/staging_history.h"
+#include "maintain/task_checks.h"
 
 namespace icewright {
 namespace {
@@ -167,10 +168,7 @@ Status ShowPlan(RunContext& run, const Table& table, const ConvertSettings& sett
 }  // namespace
 
 Status ConvertEqualityDeletes::Execute(RunContext& run, Table& table, TaskReport& report) const {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !options_.dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
+  IW_TRY(CheckMayCommit(table, options_.dry_run));
   IW_TRY(table.Refresh(run));
   IW_ASSIGN(ConvertSettings settings, ResolveConvertOptions(options_, table.metadata()));
   if (options_.dry_run) return ShowPlan(run, table, settings, report);

@@ -369,6 +369,19 @@ TEST(ConvertPromotionToEmptyTest, FillsMain) {
   EXPECT_THAT(table.Ids(), ElementsAre(2, 3));
 }
 
+TEST(ConvertPromotionToEmptyTest, TwoAtOnceFillItOnce) {
+  ConvertTestTable table;
+  table.Commit({.branch = "staging", .added_data_files = {{table.Rows("f", {1, 2})}}});
+  table.before_swap = [&] { return table.Promote(); };
+  Table loaded = table.Load();
+  TaskReport other;
+  ASSERT_THAT(ConvertEqualityDeletes({.staging_branch = "staging", .equality_field_columns = "id"})
+                  .Execute(table.run(), loaded, other),
+              IsOk());
+  EXPECT_EQ(other.outcome, TaskOutcome::kNothingToDo);
+  EXPECT_THAT(table.Ids(), ElementsAre(1, 2));
+}
+
 TEST_F(ConvertPromotionTest, ADryRunShowsWhatWaits) {
   Upsert({1}, {4}, "staging");
   Upsert({2, 3}, {}, "staging");

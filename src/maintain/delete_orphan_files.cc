@@ -11,6 +11,7 @@
 #include "maintain/orphan_search.h"
 #include "maintain/quarantine.h"
 #include "maintain/referenced_files.h"
+#include "maintain/task_checks.h"
 #include "maintain/transient_retry.h"
 
 namespace icewright {
@@ -21,23 +22,6 @@ constexpr std::size_t kSpoolBytes = std::size_t{4} << 20;
 constexpr int kReadAttempts = 5;
 constexpr std::int64_t kFilesPerCheck = 1024;
 constexpr Milliseconds kStagedInterval{10'000};
-
-Status CheckMayDelete(const Table& table, bool dry_run) {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
-  const TableMetadata& metadata = table.metadata();
-  if (!BoolProperty(metadata.properties, "gc.enabled", true)) {
-    return Error(Code::kUnsupported,
-                 "cannot delete orphan files: gc.enabled is false, so files of this table may be "
-                 "used by others");
-  }
-  if (metadata.is_encrypted()) {
-    return Error(Code::kUnsupported, "cannot delete orphan files: the table is encrypted");
-  }
-  return {};
-}
 
 /// One call of Execute. Single-threaded but where files are taken away.
 class OrphanRun {
@@ -163,7 +147,7 @@ class OrphanRun {
     if (table_.metadata().table_uuid != uuid_) {
       return Error(Code::kConflict, "another table has come in the place of " + table_.name());
     }
-    return CheckMayDelete(table_, options_.dry_run);
+    return CheckMayDeleteFiles(table_, "delete orphan files", options_.dry_run);
   }
 
   Status Compare() {
@@ -345,7 +329,7 @@ class OrphanRun {
 Status DeleteOrphanFiles::Execute(RunContext& run, Table& table, TaskReport& report) const {
   IW_TRY(RetryTransient(run, [&] { return table.Refresh(run); }));
   IW_ASSIGN(const OrphanSettings settings, ResolveOrphanOptions(options_, table.metadata()));
-  IW_TRY(CheckMayDelete(table, options_.dry_run));
+  IW_TRY(CheckMayDeleteFiles(table, "delete orphan files", options_.dry_run));
   IW_ASSIGN(OrphanSearch search, OrphanSearch::Start(run, settings.rules, settings.mode));
   return OrphanRun(run, table, options_, settings, report, std::move(search)).Run(listing_);
 }

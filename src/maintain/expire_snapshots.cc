@@ -13,6 +13,7 @@
 #include "maintain/expire_snapshots_plan.h"
 #include "maintain/file_deletion.h"
 #include "maintain/reachable_files.h"
+#include "maintain/task_checks.h"
 #include "maintain/transient_retry.h"
 
 namespace icewright {
@@ -24,23 +25,6 @@ Location FolderOf(const Location& file) {
 
 std::string Counter(std::string_view what, std::string_view kind) {
   return fmt::format("{}-{}-count", what, kind);
-}
-
-Status CheckMayExpire(const Table& table, bool dry_run) {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
-  const TableMetadata& metadata = table.metadata();
-  if (!BoolProperty(metadata.properties, "gc.enabled", true)) {
-    return Error(Code::kUnsupported,
-                 "cannot expire snapshots: gc.enabled is false, so files of this table may be used "
-                 "by others");
-  }
-  if (metadata.is_encrypted()) {
-    return Error(Code::kUnsupported, "cannot expire snapshots: the table is encrypted");
-  }
-  return {};
 }
 
 /// One call of Execute. Single-threaded.
@@ -445,7 +429,7 @@ class Expiry {
 
 Status ExpireSnapshots::Execute(RunContext& run, Table& table, TaskReport& report) const {
   IW_TRY(RetryTransient(run, [&] { return table.Refresh(run); }));
-  IW_TRY(CheckMayExpire(table, options_.dry_run));
+  IW_TRY(CheckMayDeleteFiles(table, "expire snapshots", options_.dry_run));
   return Expiry(run, table, options_, report).Run();
 }
 

@@ -14,6 +14,7 @@
 #include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_data_files.h"
 #include "maintain/rewrite_manifests.h"
+#include "maintain/task_checks.h"
 #include "maintain/transient_retry.h"
 #include "manifest/manifest_reader.h"
 
@@ -251,10 +252,7 @@ Result<std::vector<std::string>> MaintainTable::Announce(const TableMetadata& me
 
 Status MaintainTable::Execute(RunContext& run, Table& table, TaskReport& report) const {
   report = {};
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !options_.dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
+  IW_TRY(CheckMayCommit(table, options_.dry_run));
   IW_TRY(RetryTransient(run, [&] { return table.Refresh(run); }));
   if (table.metadata().is_encrypted()) {
     return Error(Code::kUnsupported, "an encrypted table is not maintained");

@@ -5,6 +5,7 @@
 
 #include "commit/snapshot_update.h"
 #include "maintain/live_deletes.h"
+#include "maintain/task_checks.h"
 #include "scan/plan_files.h"
 
 namespace icewright {
@@ -58,10 +59,7 @@ Result<std::vector<DataFile>> FindDanglingDeletes(RunContext& run, FileIO& io,
 }
 
 Status RemoveDanglingDeletes::Execute(RunContext& run, Table& table, TaskReport& report) const {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !options_.dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
+  IW_TRY(CheckMayCommit(table, options_.dry_run));
   for (int plans = 1;; ++plans) {
     IW_TRY(table.Refresh(run));
     const auto metadata = table.shared_metadata();

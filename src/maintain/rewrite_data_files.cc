@@ -13,6 +13,7 @@
 #include "data/rewrite_engine.h"
 #include "maintain/remove_dangling_deletes.h"
 #include "maintain/rewrite_committer.h"
+#include "maintain/task_checks.h"
 #include "manifest/data_file.h"
 #include "scan/plan_files.h"
 #include "table/expression.h"
@@ -261,10 +262,7 @@ Result<RewriteJob> RewriteDataFiles::Plan(RunContext& run, const Table& table) c
 }
 
 Status RewriteDataFiles::Execute(RunContext& run, Table& table, TaskReport& report) const {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !options_.dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
+  IW_TRY(CheckMayCommit(table, options_.dry_run));
   IW_TRY(table.Refresh(run));
   IW_TRY(RewriteGroups(run, table, report));
   return options_.remove_dangling_deletes ? RemoveDangling(run, table, options_, report) : Status();

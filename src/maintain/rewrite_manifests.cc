@@ -11,6 +11,7 @@
 #include "commit/written_files.h"
 #include "maintain/manifest_rewriter.h"
 #include "maintain/rewrite_manifests_plan.h"
+#include "maintain/task_checks.h"
 #include "scan/plan_files.h"
 
 namespace icewright {
@@ -186,10 +187,7 @@ class RewriteRun {
 }  // namespace
 
 Status RewriteManifests::Execute(RunContext& run, Table& table, TaskReport& report) const {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !options_.dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
+  IW_TRY(CheckMayCommit(table, options_.dry_run));
   for (int plans = 1;; ++plans) {
     IW_TRY(table.Refresh(run));
     if (table.metadata().is_encrypted()) {

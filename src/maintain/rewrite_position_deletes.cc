@@ -12,6 +12,7 @@
 #include "data/position_delete_rewrite.h"
 #include "maintain/live_deletes.h"
 #include "maintain/rewrite_position_deletes_plan.h"
+#include "maintain/task_checks.h"
 #include "manifest/pruning.h"
 #include "scan/plan_files.h"
 #include "table/expression.h"
@@ -315,10 +316,7 @@ class DeleteRewrite {
 }  // namespace
 
 Status RewritePositionDeletes::Execute(RunContext& run, Table& table, TaskReport& report) const {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !options_.dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
+  IW_TRY(CheckMayCommit(table, options_.dry_run));
   for (int plans = 1;; ++plans) {
     IW_TRY(table.Refresh(run));
     if (table.metadata().is_encrypted()) {

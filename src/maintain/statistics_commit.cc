@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "commit/retry_policy.h"
+#include "maintain/task_checks.h"
 #include "maintain/transient_retry.h"
 #include "scan/plan_files.h"
 
@@ -151,10 +152,7 @@ Result<const Snapshot*> SnapshotForStatistics(const Table& table,
                                               std::optional<std::int64_t> snapshot_id,
                                               const std::optional<std::string>& branch,
                                               bool dry_run) {
-  if (const std::string reason = table.operations().read_only_reason();
-      !reason.empty() && !dry_run) {
-    return Error(Code::kUnsupported, reason);
-  }
+  IW_TRY(CheckMayCommit(table, dry_run));
   if (table.metadata().is_encrypted()) {
     return Error(Code::kUnsupported, "statistics of an encrypted table are not written");
   }
