@@ -186,7 +186,9 @@ def killed_at_any_moment_the_next_run_finishes(folder):
             if places:
                 program.run("orphans", "restore", table.id, *places)
                 assert set(table.listing()) == clean | set(junk)
-                assert not [path for path in quarantine.rglob("*") if path.is_file()]
+                # A write that was killed leaves half a file under a name of its own, which nothing names.
+                left = [path.name for path in quarantine.rglob("*") if path.is_file() and path.suffix != ".tmp"]
+                assert not left, left
             program.run(*args)
             assert set(table.listing()) == clean, sorted(set(table.listing()) ^ clean)
         assert killed >= 3, f"only {killed} runs were killed in {duration} s"

@@ -67,6 +67,8 @@ LOCK = {"type": "jdbc", "jdbc.init-lock-table": "true"}
 def a_stream_is_kept_compact(folder):
     lock = LOCK | {"jdbc.uri": f"jdbc:sqlite:{folder}/locks.db"}
     service = Service(folder, {"race.w.*": {"rate-limit": "500ms", "lock-check-delay": "100ms", "lock": lock,
+                                            # A compaction that lost to the writer comes again soon.
+                                            "retry-delay": "500ms", "retry-max-delay": "2s",
                                             "rewrite-data-files": COMPACT, "expire-snapshots": EXPIRE}})
     program = service.program()
     race.create(program, ("race.w.t",))
