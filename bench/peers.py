@@ -4,6 +4,7 @@ COMMANDS[workload] = [(peer, command builder), ...]; a builder gets the table's 
 and returns the command of one whole process, start-up included, so that it compares with a run of the program.
 """
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -11,6 +12,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/bench"
 PYTHON = str(ROOT / ".venv-peers/bin/python")
+ICEBERG_COMPACTION = "iceberg-compaction==202604.9.0rc0"
 ICEBERG_GO = "github.com/apache/iceberg-go/cmd/iceberg@v0.7.0"
 
 DUCKDB = """
@@ -19,6 +21,17 @@ con = duckdb.connect()
 con.execute("set threads=2; set preserve_insertion_order=false; set memory_limit='6GB'")
 con.execute(f"COPY (SELECT * FROM read_parquet(?)) TO '{sys.argv[2]}/o' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 1000000, PER_THREAD_OUTPUT true)",
             [sorted(glob.glob(sys.argv[1] + '/data/*.parquet'))])
+"""
+
+# argv: table name, port, operation. It writes SNAPPY whatever the table says, which is cheaper than zstd.
+RUST = """
+import sys
+import iceberg_compaction as ic
+catalog = ic.RestCatalog("c", uri="http://127.0.0.1:" + sys.argv[2], warehouse="w")
+rewrite = lambda: ic.Compaction(catalog, sys.argv[1], ic.CompactionConfig(strategy="full", target_file_size_bytes=268435456, max_input_parallelism=2, max_output_parallelism=2))
+expire = lambda: ic.ExpireSnapshots(catalog, sys.argv[1], ic.ExpireSnapshotsConfig(retain_last=10, max_snapshot_age_secs=0))
+manifests = lambda: ic.RewriteManifests(catalog, sys.argv[1], ic.RewriteManifestsConfig())
+{"rewrite": rewrite, "expire": expire, "manifests": manifests}[sys.argv[3]]().run()
 """
 
 PYICEBERG_PLAN = """
@@ -35,7 +48,7 @@ def python_with(package):
     python = folder / "bin/python"
     if not (folder / "done").exists():
         subprocess.run(["python3", "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", package], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--pre", package], check=True)
         (folder / "done").touch()
     return str(python)
 
@@ -63,13 +76,37 @@ def go_command(*words):
     return build
 
 
+@contextlib.contextmanager
+def rest_catalog(warehouse):
+    """Runs rest_catalog.py outside the measured process; gives its port."""
+    server = subprocess.Popen([PYTHON, str(ROOT / "bench/rest_catalog.py"), str(warehouse)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.kill()
+        server.wait()
+
+
+def iceberg_compaction(operation):
+    def build(table, out, port):
+        folder = pathlib.Path(table)
+        return [python_with(ICEBERG_COMPACTION), "-c", RUST, f"{folder.parent.name}.{folder.name}", port, operation]
+    build.needs_rest_catalog = True
+    return ("iceberg-compaction", build)
+
+
 GO_COMPACT = ("iceberg-go", go_command("compact", "run", "--target-file-size", "268435456"))
 
+RUST_REWRITE = iceberg_compaction("rewrite")
+
 COMMANDS = {
-    "compact-sf1000": [("duckdb", duckdb), GO_COMPACT],
-    "compact-sf100": [("duckdb", duckdb), GO_COMPACT],
-    "equality-deletes-500k": [GO_COMPACT],
-    "position-deletes-200k": [GO_COMPACT],
+    "compact-sf1000": [("duckdb", duckdb), RUST_REWRITE, GO_COMPACT],
+    "compact-sf100": [("duckdb", duckdb), RUST_REWRITE, GO_COMPACT],
+    "equality-deletes-500k": [RUST_REWRITE, GO_COMPACT],
+    "position-deletes-200k": [RUST_REWRITE, GO_COMPACT],
     "plan-100k-files": [("pyiceberg", pyiceberg_plan), ("iceberg-go", go_command("compact", "analyze"))],
     "plan-1m-files": [("iceberg-go", go_command("compact", "analyze"))],
+    "expire-2000-to-10": [iceberg_compaction("expire"), ("iceberg-go", go_command("expire-snapshots", "--older-than", "1s", "--retain-last", "10", "--yes"))],
+    "orphans-20k-of-40k": [("iceberg-go", go_command("clean-orphan-files", "--older-than", "72h", "--yes"))],
+    "manifests-100-of-1000": [iceberg_compaction("manifests"), ("iceberg-go", go_command("rewrite-manifests"))],
 }

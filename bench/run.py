@@ -6,11 +6,12 @@
 Each line has wall seconds, CPU seconds and peak RSS of the whole process, the machine, the commit, and
 the figures of the same work by pyarrow where there is one ("yardstick"). The tables are made on first
 use, with a seed. A wrong result fails the run: rows before and after are compared by digest. --peers
-names engines of peers.py (duckdb, pyiceberg, iceberg-go; "all"), which are installed on first use and
+names engines of peers.py (duckdb, pyiceberg, iceberg-compaction, iceberg-go; "all"), which are installed on first use and
 do the same work on a fresh copy right after. A compaction with --memory must stay below its limit.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -45,8 +46,6 @@ TABLES = {
 }
 
 LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as many that nothing names
-
-COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
 
 # workload -> (table, arguments of icewright, compares rows)
 COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
@@ -155,8 +154,12 @@ def beside(build, table, ours):
     out = BENCH / "peer-output"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    figures, _ = measure(build(str(fresh(table)), str(out)), stderr=subprocess.DEVNULL)
+    target = fresh(table)
+    with contextlib.ExitStack() as stack:
+        port = [stack.enter_context(peers.rest_catalog(WH))] if getattr(build, "needs_rest_catalog", False) else []
+        figures, _ = measure(build(str(target), str(out), *port), stderr=subprocess.DEVNULL)
     shutil.rmtree(out)
+    figures["objects_left"] = sum(len(files) for _, _, files in os.walk(target))
     figures["cpu_ratio"] = round(ours["cpu_s"] / figures["cpu_s"], 2) if figures["exit"] == 0 else None
     return figures
 
