@@ -2,24 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <new>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/guarded.h"
+
 namespace icewright {
 namespace executor_internal {
-
-Status Guarded(const std::function<Status()>& fn) {
-  try {
-    return fn();
-  } catch (const std::bad_alloc&) {
-    return Error(Code::kExhausted, "out of memory");
-  } catch (const std::exception& e) {
-    return Error(Code::kInternal, std::string("unexpected exception: ") + e.what());
-  }
-}
 
 Status RunWithWorkers(RunContext&, int workers, const std::function<Status()>& worker,
                       const std::function<Status()>& consumer,
@@ -74,7 +63,7 @@ Status ParallelFor(RunContext& run, std::size_t count, int limit,
   };
   const int workers =
       static_cast<int>(std::min<std::size_t>(count, static_cast<std::size_t>(std::max(limit, 1))));
-  if (workers <= 1) return executor_internal::Guarded(work);
+  if (workers <= 1) return Guarded(work);
   return executor_internal::RunWithWorkers(run, workers - 1, work, work, [&] { failed = true; });
 }
 

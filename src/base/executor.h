@@ -42,9 +42,6 @@ class Ticker {
 };
 
 namespace executor_internal {
-/// Runs fn; exceptions become errors.
-Status Guarded(const std::function<Status()>& fn);
-
 /// Runs workers(limit) and the consumer; see OrderedParallel.
 Status RunWithWorkers(RunContext& run, int workers, const std::function<Status()>& worker,
                       const std::function<Status()>& consumer,

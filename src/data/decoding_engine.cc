@@ -5,6 +5,7 @@
 #include <atomic>
 #include <optional>
 
+#include "base/guarded.h"
 #include "data/group_rewrite.h"
 #include "data/rewrite_engine.h"
 
@@ -46,7 +47,7 @@ Result<RewrittenGroup> RewriteByDecoding(RunContext& run, const GroupRewriteSetu
                                          const RewriteGroupRequest& request,
                                          std::int64_t group_id) {
   GroupRewrite group(setup, request, group_id);
-  auto result = group.Execute(run);
+  auto result = Guarded([&] { return group.Execute(run); });
   if (result) return result;
   // Closed files are nobody's; open ones were removed with their writers.
   return DeleteAfter(result.error(), *setup.io, group.WrittenFiles());

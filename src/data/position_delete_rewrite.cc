@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/guarded.h"
 #include "data/arrow_bridge.h"
 #include "data/arrow_schema.h"
 #include "data/delete_cache.h"
@@ -70,7 +71,7 @@ class GroupRewriter {
         locations_(*metadata) {}
 
   Result<RewrittenPositionDeletes> Rewrite() {
-    const Status done = ReadAndWrite();
+    const Status done = Guarded([&] { return ReadAndWrite(); });
     if (done) return std::move(result_);
     std::string left;
     for (const DeleteFailure& failure : io_->DeleteFiles(written_)) {

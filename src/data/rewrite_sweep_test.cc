@@ -1,3 +1,6 @@
+#include <new>
+
+#include "base/guarded.h"
 #include "data/rewrite_test_table.h"
 #include "testing/fault_file_io.h"
 
@@ -61,6 +64,33 @@ TEST(RewriteSweepTest, LeavesNoFileWhicheverStepFails) { LeavesNoFile(FaultFileI
 
 TEST(RewriteSweepTest, LeavesNoFileWhicheverAnswerIsLost) {
   LeavesNoFile(FaultFileIO::When::kAfter);
+}
+
+// Memory that runs out, wherever: an exception takes no short cut past the clean-up.
+TEST(RewriteSweepTest, LeavesNoFileWhicheverStepThrows) {
+  Scene scene;
+  for (const EngineChoice engine : {EngineChoice::kDecode, EngineChoice::kSplice}) {
+    for (int step = 0;; ++step) {
+      SCOPED_TRACE(step);
+      auto io = std::make_shared<FaultFileIO>(scene.table.io());
+      io->OnCall([&](int n, const IoEvent&) -> Status {
+        if (n == step) throw std::bad_alloc();
+        return {};
+      });
+      RunContext run;
+      const auto group =
+          Guarded([&] { return scene.table.Rewrite(run, scene.request, io, engine); });
+      if (group) {
+        ASSERT_LE(io->calls(), step);
+        for (const DataFile& file : group->added) {
+          ASSERT_THAT(scene.table.io()->Delete(file.file_path), IsOk());
+        }
+        break;
+      }
+      ASSERT_THAT(group, HasCode(Code::kExhausted));
+      ASSERT_THAT(scene.table.FileNames(), UnorderedElementsAreArray(scene.before));
+    }
+  }
 }
 
 // If the clean-up fails too, every file that stays is in the message.

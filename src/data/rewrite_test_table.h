@@ -57,8 +57,9 @@ class RewriteTestTable : public WriteTable {
   }
 
   Result<RewrittenGroup> Rewrite(RunContext& with, const RewriteGroupRequest& request,
-                                 std::shared_ptr<FileIO> through = nullptr) {
-    auto engine = MakeDecodingEngine(shared(), through ? std::move(through) : io(), operation_);
+                                 std::shared_ptr<FileIO> through = nullptr,
+                                 EngineChoice choice = EngineChoice::kDecode) {
+    auto engine = MakeEngine(choice, shared(), through ? std::move(through) : io(), operation_);
     if (!engine) return engine.error();
     return (*engine)->Rewrite(with, request);
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/guarded.h"
 #include "data/group_rewrite.h"
 #include "data/rewrite_engine.h"
 #include "data/splice/group_plan.h"
@@ -30,9 +31,11 @@ class SplicingEngine final : public RewriteEngine {
     IW_ASSIGN(Plan plan, MakePlan(run, request));
     if (plan.layout == nullptr) return Decode(run, request, group_id, plan.reason);
     splice::GroupSplice group(setup_, plan.layout, request, group_id);
-    auto result = group.Execute(run, std::move(plan.inputs));
+    auto result = Guarded([&] { return group.Execute(run, std::move(plan.inputs)); });
     if (result && request.verify_values) {
-      if (auto same = splice::VerifyGroup(run, setup_, request, result->added); !same) {
+      const auto same =
+          Guarded([&] { return splice::VerifyGroup(run, setup_, request, result->added); });
+      if (!same) {
         std::vector<Location> written;
         for (const DataFile& file : result->added) written.push_back(file.file_path);
         return DeleteAfter(same.error(), *setup_.io, written);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/guarded.h"
 #include "commit/retry_policy.h"
 #include "commit/snapshot_update.h"
 #include "maintain/convert_cycle.h"
@@ -59,7 +60,8 @@ class Conversion {
     lost_race_ = false;
     std::vector<Location> written;
     ConvertCounts counts;
-    auto update = ExecuteConvertWork(run_, table_, settings_, work, written, counts);
+    auto update =
+        Guarded([&] { return ExecuteConvertWork(run_, table_, settings_, work, written, counts); });
     if (!update) return Discard(written, update.error());
     CommitReport commit;
     const Status status = CommitSnapshot(run_, table_, *update, commit);

@@ -5,6 +5,7 @@
 
 #include "commit/snapshot_update.h"
 #include "maintain/live_deletes.h"
+#include "maintain/plan_again.h"
 #include "maintain/task_checks.h"
 #include "scan/plan_files.h"
 
@@ -12,8 +13,6 @@ namespace icewright {
 namespace {
 
 using Options = RemoveDanglingDeletesOptions;
-
-constexpr int kMostPlans = 5;
 
 constexpr OptionField<Options> kFields[] = {
     {"branch", &Options::branch, "branch to work on; default: main"},
@@ -36,11 +35,6 @@ void Count(const std::vector<DataFile>& files, std::string_view prefix, TaskRepo
   }
 }
 
-bool HasMoved(const Table& table, const std::string& branch, SnapshotId planned) {
-  const Snapshot* head = table.metadata().FindRef(branch);
-  return head != nullptr && head->id != planned;
-}
-
 }  // namespace
 
 std::span<const OptionField<RemoveDanglingDeletesOptions>> RemoveDanglingDeletesFields() {
@@ -58,48 +52,49 @@ Result<std::vector<DataFile>> FindDanglingDeletes(RunContext& run, FileIO& io,
   return dangling;
 }
 
+// One plan and its commit; `stale` tells whether the branch moved on meanwhile.
+Status RemoveDanglingDeletes::ExecuteOnce(RunContext& run, Table& table, TaskReport& report,
+                                          bool& stale) const {
+  const auto metadata = table.shared_metadata();
+  IW_ASSIGN(const Snapshot* snapshot, SelectSnapshot(*metadata, {.branch = options_.branch}));
+  std::vector<DataFile> dangling;
+  run.progress().Enter("plan", "deletes");
+  if (snapshot != nullptr) {
+    IW_ASSIGN(dangling, FindDanglingDeletes(run, table.io(), *metadata, *snapshot));
+  }
+  Count(dangling, "planned-", report);
+  if (dangling.empty()) {
+    report.outcome = TaskOutcome::kNothingToDo;
+    report.reason = "every delete applies to a data file";
+    return {};
+  }
+  if (options_.dry_run) {
+    for (const DataFile& file : dangling) {
+      report.items.push_back({file.file_path.text(), {{"records", file.record_count}}});
+    }
+    report.outcome = TaskOutcome::kPlanned;
+    return {};
+  }
+  const SnapshotUpdate update{.operation = "replace",
+                              .branch = options_.branch,
+                              .removed_delete_files = dangling,
+                              .validate_from = snapshot->id};
+  CommitReport commit;
+  const Status committed = CommitSnapshot(run, table, update, commit);
+  std::ranges::move(commit.leftovers, std::back_inserter(report.leftovers));
+  if (commit.snapshot_id) report.snapshot_ids.push_back(*commit.snapshot_id);
+  if (committed) {
+    Count(dangling, "removed-", report);
+    report.outcome = TaskOutcome::kDone;
+  }
+  stale = HasMoved(table, options_.branch, snapshot->id);
+  return committed;
+}
+
 Status RemoveDanglingDeletes::Execute(RunContext& run, Table& table, TaskReport& report) const {
   IW_TRY(CheckMayCommit(table, options_.dry_run));
-  for (int plans = 1;; ++plans) {
-    IW_TRY(table.Refresh(run));
-    const auto metadata = table.shared_metadata();
-    IW_ASSIGN(const Snapshot* snapshot, SelectSnapshot(*metadata, {.branch = options_.branch}));
-    std::vector<DataFile> dangling;
-    run.progress().Enter("plan", "deletes");
-    if (snapshot != nullptr) {
-      IW_ASSIGN(dangling, FindDanglingDeletes(run, table.io(), *metadata, *snapshot));
-    }
-    Count(dangling, "planned-", report);
-    if (dangling.empty()) {
-      report.outcome = TaskOutcome::kNothingToDo;
-      report.reason = "every delete applies to a data file";
-      return {};
-    }
-    if (options_.dry_run) {
-      for (const DataFile& file : dangling) {
-        report.items.push_back({file.file_path.text(), {{"records", file.record_count}}});
-      }
-      report.outcome = TaskOutcome::kPlanned;
-      return {};
-    }
-    const SnapshotUpdate update{.operation = "replace",
-                                .branch = options_.branch,
-                                .removed_delete_files = dangling,
-                                .validate_from = snapshot->id};
-    CommitReport commit;
-    const Status committed = CommitSnapshot(run, table, update, commit);
-    std::ranges::move(commit.leftovers, std::back_inserter(report.leftovers));
-    if (commit.snapshot_id) report.snapshot_ids.push_back(*commit.snapshot_id);
-    if (committed) {
-      Count(dangling, "removed-", report);
-      report.outcome = TaskOutcome::kDone;
-      return {};
-    }
-    const bool again = committed.error().code() == Code::kConflict && plans < kMostPlans &&
-                       HasMoved(table, options_.branch, snapshot->id);
-    if (!again) return committed;
-    report.notes.push_back("planned again: " + committed.error().message());
-  }
+  return PlanUntilCommitted(run, table, report,
+                            [&](bool& stale) { return ExecuteOnce(run, table, report, stale); });
 }
 
 }  // namespace icewright

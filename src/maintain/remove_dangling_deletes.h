@@ -48,6 +48,8 @@ class RemoveDanglingDeletes final : public MaintenanceTask {
   Status Execute(RunContext& run, Table& table, TaskReport& report) const override;
 
  private:
+  Status ExecuteOnce(RunContext& run, Table& table, TaskReport& report, bool& stale) const;
+
   RemoveDanglingDeletesOptions options_;
 };
 

@@ -10,15 +10,13 @@
 #include "commit/snapshot_update.h"
 #include "commit/written_files.h"
 #include "maintain/manifest_rewriter.h"
+#include "maintain/plan_again.h"
 #include "maintain/rewrite_manifests_plan.h"
 #include "maintain/task_checks.h"
 #include "scan/plan_files.h"
 
 namespace icewright {
 namespace {
-
-// Another writer that merges manifests all the time could send us back for ever.
-constexpr int kMostPlans = 5;
 
 std::string NameOf(const ManifestPlan& plan, const ManifestGroup& group, std::size_t number) {
   return fmt::format("group {} spec {} {}", number, Raw(plan.orders[group.order].spec_id),
@@ -55,7 +53,7 @@ class RewriteRun {
         metadata_(table.shared_metadata()),
         written_(run.random().NewUuid()) {}
 
-  // Precondition: the table has just been loaded. Errors: kConflict, with must_plan_again() telling
+  // Precondition: the table has just been loaded. Errors: kConflict, with is_stale() telling
   // whether it may help.
   Status Execute() {
     IW_ASSIGN(const ManifestSettings settings,
@@ -83,7 +81,7 @@ class RewriteRun {
     return done;
   }
 
-  bool must_plan_again() const { return moved_; }
+  bool is_stale() const { return stale_; }
 
  private:
   Status NothingToDo(std::string reason) {
@@ -109,7 +107,7 @@ class RewriteRun {
       if (commit.snapshot_id) report_.snapshot_ids.push_back(*commit.snapshot_id);
       std::ranges::move(written_.all(), std::back_inserter(report_.leftovers));
     }
-    moved_ = committed.error().code() == Code::kConflict && HasMoved(*update.manifests);
+    stale_ = committed.error().code() == Code::kConflict && IsOvertaken(*update.manifests);
     return committed;
   }
 
@@ -161,7 +159,7 @@ class RewriteRun {
   }
 
   // True if what was planned on is not what the branch has now.
-  bool HasMoved(const ManifestSwap& swap) {
+  bool IsOvertaken(const ManifestSwap& swap) {
     const TableMetadata& now = table_.metadata();
     const Snapshot* head = now.FindRef(options_.branch);
     if (head == nullptr) return false;
@@ -181,23 +179,19 @@ class RewriteRun {
   std::shared_ptr<const TableMetadata> metadata_;
   WrittenFiles written_;
   std::vector<ManifestFile> manifests_;
-  bool moved_ = false;
+  bool stale_ = false;
 };
 
 }  // namespace
 
 Status RewriteManifests::Execute(RunContext& run, Table& table, TaskReport& report) const {
   IW_TRY(CheckMayCommit(table, options_.dry_run));
-  for (int plans = 1;; ++plans) {
-    IW_TRY(table.Refresh(run));
-    if (table.metadata().is_encrypted()) {
-      return Error(Code::kUnsupported, "the table is encrypted; this build does not write to it");
-    }
+  return PlanUntilCommitted(run, table, report, [&](bool& stale) {
     RewriteRun attempt(run, table, options_, report);
     const Status done = attempt.Execute();
-    if (done || !attempt.must_plan_again() || plans == kMostPlans) return done;
-    report.notes.push_back("planned again: " + done.error().message());
-  }
+    stale = attempt.is_stale();
+    return done;
+  });
 }
 
 }  // namespace icewright

@@ -11,6 +11,7 @@
 #include "commit/snapshot_update.h"
 #include "data/position_delete_rewrite.h"
 #include "maintain/live_deletes.h"
+#include "maintain/plan_again.h"
 #include "maintain/rewrite_position_deletes_plan.h"
 #include "maintain/task_checks.h"
 #include "manifest/pruning.h"
@@ -19,8 +20,6 @@
 
 namespace icewright {
 namespace {
-
-constexpr int kMostPlans = 5;
 
 bool IsPositionDeleteFile(const DataFile& file) {
   return file.content == FileContent::kPositionDeletes && !file.is_deletion_vector();
@@ -127,11 +126,7 @@ class DeleteRewrite {
     return done;
   }
 
-  // Others may have changed what was planned on.
-  bool HasMoved() const {
-    const Snapshot* head = table_.metadata().FindRef(options_.branch);
-    return head != nullptr && head->id != snapshot_id_;
-  }
+  SnapshotId planned_on() const { return snapshot_id_; }
 
  private:
   Status NothingToDo(std::string reason) {
@@ -317,19 +312,12 @@ class DeleteRewrite {
 
 Status RewritePositionDeletes::Execute(RunContext& run, Table& table, TaskReport& report) const {
   IW_TRY(CheckMayCommit(table, options_.dry_run));
-  for (int plans = 1;; ++plans) {
-    IW_TRY(table.Refresh(run));
-    if (table.metadata().is_encrypted()) {
-      return Error(Code::kUnsupported, "the table is encrypted; this build does not write to it");
-    }
+  return PlanUntilCommitted(run, table, report, [&](bool& stale) {
     DeleteRewrite attempt(run, table, options_, report);
     const Status done = attempt.Execute();
-    if (done || done.error().code() != Code::kConflict || plans == kMostPlans ||
-        !attempt.HasMoved()) {
-      return done;
-    }
-    report.notes.push_back("planned again: " + done.error().message());
-  }
+    stale = HasMoved(table, options_.branch, attempt.planned_on());
+    return done;
+  });
 }
 
 }  // namespace icewright

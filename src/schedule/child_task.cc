@@ -8,6 +8,7 @@
 
 #include "base/executor.h"
 #include "base/executor_pool.h"
+#include "base/guarded.h"
 #include "icewright/table_loader.h"
 #include "schedule/child_protocol.h"
 
@@ -109,8 +110,7 @@ Status ServeChildTask(int in, int out) {
       (void)channel.Write(
           ToJson(FromChild(run.progress().Read())));  // nobody there: Listen notices
     });
-    done.status =
-        executor_internal::Guarded([&] { return RunRequested(*request, run, done.report); });
+    done.status = Guarded([&] { return RunRequested(*request, run, done.report); });
   }
   const bool told = channel.Write(ToJson(FromChild(std::move(done))));
   channel.CloseOut();

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/executor.h"
+#include "base/guarded.h"
 #include "schedule/run_guard.h"
 
 namespace icewright {
@@ -33,7 +33,7 @@ Status InProcessRunner::Run(const RunRequest& request, TaskReport& report) {
                   .log = request.log,
                   .may_write = [&guard] { return guard.MayWrite(); }});
   if (request.view != nullptr) request.view->Show(&run);
-  const Status status = executor_internal::Guarded([&]() -> Status {
+  const Status status = Guarded([&]() -> Status {
     IW_TRY(run.Check());
     IW_ASSIGN(Table table, request.load(run));
     return request.task->Execute(run, table, report);
