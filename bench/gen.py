@@ -10,7 +10,7 @@ is committed by src/Gen.java through the real Iceberg Java library into a Hadoop
   gen.py many-entries NAME --entries 100000 --per-manifest 1000
   gen.py many-snapshots NAME --snapshots 2000
   gen.py orphans      NAME --live 20000 --orphan 20000
-
+  gen.py key-upserts  NAME --base-files 100 --base-rows 500000 --commits 1000 --upserts 1000
   gen.py wide         NAME --files 8 --rows 20000 --columns 500
   gen.py many-groups  NAME --files 8 --rows 200000 --row-groups 200
 
@@ -34,6 +34,7 @@ def fld(i, n, t, nullable=True):
     return pa.field(n, t, nullable=nullable, metadata={"PARQUET:field_id": str(i)})
 SCHEMA = pa.schema([fld(*f, nullable=f[0] != 1) for f in FIELDS])
 KEY_SCHEMA = pa.schema([fld(1, "id", pa.int64(), False)])
+NARROW_SCHEMA = pa.schema([fld(1, "id", pa.int64(), False), fld(12, "qty", pa.int32())])
 POS_SCHEMA = pa.schema([fld(2147483546, "file_path", pa.string(), False), fld(2147483545, "pos", pa.int64(), False)])
 
 COUNTRIES = pa.array([a + b for a in "ABCDEFGHJK" for b in "RSTUV"])
@@ -71,6 +72,11 @@ def java(*args):
     if not os.path.exists(f"{out}/Gen.class") or os.path.getmtime(f"{out}/Gen.class") < os.path.getmtime(f"{HERE}/Gen.java"):
         subprocess.check_call(["javac", "-cp", jars, "-d", out, f"{HERE}/Gen.java"])
     subprocess.check_call(["java", "-Xmx4g", "-cp", f"{out}:{jars}", "Gen", *map(str, args)], stderr=open(f"{out}/gen.log", "a"))
+
+def write_keys(ids, path, deletes=False):
+    table = pa.Table.from_arrays([pa.array(ids)] + ([] if deletes else [pa.array((ids % 19 + 1).astype(np.int32))]),
+                                 schema=KEY_SCHEMA if deletes else NARROW_SCHEMA)
+    write(table, path)
 
 def write_wide(loc, files, rows, columns, seed0):
     """Many columns: half long, a quarter double, a quarter string. Field ids from 1."""
@@ -121,6 +127,18 @@ def main():
                 path = np.full(a.deletes, f"{WH}/ns/{a.name}/data/{f:05d}-base.parquet")
                 write(pa.Table.from_arrays([pa.array(path), pa.array(pos)], schema=POS_SCHEMA), f"{loc}/data/{c:05d}-posdel.parquet", a.codec)
         java(a.kind, WH, a.name, a.codec, 2)
+    elif a.kind == "key-upserts":  # keys in no order, so that bounds tell files apart no more than in a real upsert table; format version 3
+        total = a.base_files * a.base_rows; step = 1_000_003
+        assert np.gcd(step, total) == 1
+        for i in range(a.base_files):
+            write_keys(np.arange(i * a.base_rows, (i + 1) * a.base_rows) * step % total, f"{loc}/data/{i:05d}-base.parquet")
+        r = np.random.default_rng(seed0 - 1)
+        for c in range(a.commits):
+            keys = r.choice(total, a.upserts, replace=False, shuffle=False) if a.upserts * 10 > total else np.unique(r.integers(0, total, a.upserts))
+            r.shuffle(keys)
+            write_keys(keys, f"{loc}/data/{c:05d}-upsert-data.parquet")
+            write_keys(keys, f"{loc}/data/{c:05d}-upsert-eqdel.parquet", deletes=True)
+        java("eq-deletes", WH, a.name, a.codec, 3)
     elif a.kind == "many-entries":
         java("many-entries", WH, a.name, a.codec, 2, a.entries, a.per_manifest)
     elif a.kind == "many-snapshots":

@@ -41,6 +41,9 @@ TABLES = {
     "ent1m100": ["many-entries", "--entries", "1000000", "--per-manifest", "100"],
     "snap2000": ["many-snapshots", "--snapshots", "2000"],
     "wide500": ["wide", "--files", "8", "--rows", "20000", "--columns", "500"],
+    "up50m": ["key-upserts", "--base-files", "100", "--base-rows", "500000", "--commits", "1000", "--upserts", "1000"],
+    "up20m-of-50m": ["key-upserts", "--base-files", "60", "--base-rows", "500000", "--commits", "20", "--upserts", "1000000"],
+    "up1m": ["key-upserts", "--base-files", "10", "--base-rows", "100000", "--commits", "100", "--upserts", "1000"],
     "orph20k": ["orphans", "--live", "20000", "--orphan", "20000"],
     "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
 }
@@ -48,7 +51,8 @@ TABLES = {
 LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as many that nothing names
 
 # workload -> (table, arguments of icewright, compares rows)
-COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files"}
+COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files", "convert-equality-deletes"}
+CONVERT = ["convert-equality-deletes", "--equality-field-columns", "id"]
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 SPLICE = [*COMPACT, "--engine", "splice"]
 WORKLOADS = {
@@ -61,6 +65,10 @@ WORKLOADS = {
     "compact-5-small-files": ("sf5", ["rewrite-data-files"], True),
     "equality-deletes-500k": ("eq500k", COMPACT, True),
     "position-deletes-200k": ("pos200k", COMPACT, True),
+    "convert-1m-of-50m": ("up50m", ["--threads", "2", *CONVERT], True),
+    "convert-20m-of-50m-1gib": ("up20m-of-50m", ["--threads", "2", "--memory", "1GiB", *CONVERT], True),
+    "convert-20m-of-50m-256mib": ("up20m-of-50m", ["--threads", "2", "--memory", "256MiB", *CONVERT], True),
+    "convert-100k-of-1m": ("up1m", ["--threads", "2", *CONVERT], True),
     "plan-1m-files": ("ent1m", ["rewrite-data-files", "--dry-run"], False),
     "orphans-20k-of-40k": ("orph20k", ["delete-orphan-files"], False),
     "orphans-1m-of-2m-lines": ("ent1m", ["delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),

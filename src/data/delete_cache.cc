@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/executor.h"
 #include "table/literal.h"
 
 namespace icewright {
@@ -42,6 +43,25 @@ Result<TaskDeletes> DeleteCache::Load(RunContext& run, const FileTask& task) {
     out.positions = std::move(merged);
   }
   return out;
+}
+
+Status DeleteCache::LoadEqualityDeletes(RunContext& run, const std::vector<FileTask>& tasks) {
+  std::vector<std::pair<std::shared_ptr<EqualityGroup>, const DeleteTask*>> files;
+  std::unordered_set<const DeleteTask*> seen;
+  std::unordered_map<EqualityGroup*, std::int64_t> keys;
+  for (const FileTask& task : tasks) {
+    for (const auto& deletes : task.deletes) {
+      if (deletes->file.content != FileContent::kEqualityDeletes) continue;
+      if (!seen.insert(deletes.get()).second) continue;
+      IW_ASSIGN(std::shared_ptr<EqualityGroup> group, GroupOf(run, *deletes));
+      keys[group.get()] += deletes->file.record_count;
+      files.emplace_back(std::move(group), deletes.get());
+    }
+  }
+  for (const auto& [group, count] : keys) group->Expect(count);
+  return ParallelFor(run, files.size(), run.threads(), [&](std::size_t i) {
+    return files[i].first->Load(run, *io_, *plan_, *files[i].second);
+  });
 }
 
 Result<std::shared_ptr<const DeletedPositions>> DeleteCache::LoadPositions(

@@ -7,6 +7,7 @@
 
 #include <arrow/type_fwd.h>
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,7 +47,11 @@ class EqualityGroup {
 
   const KeyColumns& keys() const { return keys_; }
 
-  /// Reads the delete file unless it is here already.
+  /// Makes room for so many keys of delete files; what is in the share of them counts. A hint.
+  void Expect(std::int64_t keys);
+
+  /// Reads the delete file unless it is here already. Who needs one that another thread reads waits
+  /// for it.
   Status Load(RunContext& run, FileIO& io, const ReadPlan& plan, const DeleteTask& task);
 
   /// Drops rows of a batch whose keys are deleted by a number above `sequence_number`. `columns`:
@@ -55,13 +60,17 @@ class EqualityGroup {
                SequenceNumber sequence_number, Selection& rows) const;
 
  private:
+  Status Read(RunContext& run, FileIO& io, const ReadPlan& plan, const DeleteTask& task);
   Status Add(const KeyRows& rows, std::int64_t count, SequenceNumber sequence_number);
+  void ApplyIntegers(const KeyRows& rows, SequenceNumber sequence_number, Selection& out) const;
 
   const KeyColumns keys_;
   const KeyShare share_;
   std::mutex load_mutex_;
-  std::unordered_set<std::string> loaded_;  // guarded by load_mutex_
-  mutable std::shared_mutex mutex_;         // guards the keys
+  std::condition_variable load_ended_;
+  std::unordered_set<std::string> loading_;  // guarded by load_mutex_
+  std::unordered_set<std::string> loaded_;   // guarded by load_mutex_
+  mutable std::shared_mutex mutex_;          // guards the keys
   IntegerKeySet integers_;
   ByteKeySet bytes_;
   std::optional<SequenceNumber> null_deleted_by_;  // beside integers_
@@ -81,6 +90,9 @@ class DeleteCache {
   /// Reads what is missing. Tasks of one cache come from one plan, and the run outlives the cache.
   /// Errors: kCorrupt, kUnsupported, kExhausted, those of io; all name the delete file.
   Result<TaskDeletes> Load(RunContext& run, const FileTask& task);
+
+  /// Reads the equality deletes of all the tasks at once, in parallel. Errors: as Load.
+  Status LoadEqualityDeletes(RunContext& run, const std::vector<FileTask>& tasks);
 
  private:
   using PositionsByFile = std::unordered_map<std::string, std::shared_ptr<const DeletedPositions>>;

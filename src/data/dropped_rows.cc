@@ -3,6 +3,8 @@
 #include <arrow/array.h>
 #include <arrow/record_batch.h>
 
+#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "data/arrow_bridge.h"
@@ -14,6 +16,9 @@ namespace {
 
 /// Rough size of a bitmap: two bytes a position, as in an array container.
 std::int64_t BytesOf(const PositionBitmap& bitmap) { return 256 + bitmap.cardinality() * 2; }
+
+/// Of one column's value in a key of several columns or of text.
+constexpr std::int64_t kColumnBytes = 24;
 
 /// Positions that are not in what was kept.
 class Gaps {
@@ -62,6 +67,33 @@ Result<DroppedRowFinder> DroppedRowFinder::Make(std::shared_ptr<const TableMetad
 DroppedRowFinder::DroppedRowFinder(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 DroppedRowFinder::DroppedRowFinder(DroppedRowFinder&&) noexcept = default;
 DroppedRowFinder::~DroppedRowFinder() = default;
+
+std::int64_t DroppedRowFinder::KeyMemory(const TableMetadata& metadata,
+                                         const std::vector<FileTask>& tasks) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  std::unordered_set<const DeleteTask*> seen;
+  std::int64_t bytes = 0;
+  for (const FileTask& task : tasks) {
+    for (const auto& deletes : task.deletes) {
+      const DataFile& file = deletes->file;
+      if (file.content != FileContent::kEqualityDeletes || !seen.insert(deletes.get()).second) {
+        continue;
+      }
+      const auto columns = KeyColumns::Make(metadata, file.equality_ids);
+      const bool integers = columns && columns->is_single_integer();
+      const std::int64_t each = integers
+                                    ? kIntegerKeyBytes
+                                    : kByteKeyBytes + kColumnBytes * std::ssize(file.equality_ids);
+      bytes += std::min(std::clamp<std::int64_t>(file.record_count, 0, kMost / each) * each, kMost);
+      if (bytes > kMost) return kMost;
+    }
+  }
+  return bytes;
+}
+
+Status DroppedRowFinder::LoadKeys(RunContext& run, const std::vector<FileTask>& tasks) const {
+  return rep_->deletes->LoadEqualityDeletes(run, tasks);
+}
 
 Result<DroppedRows> DroppedRowFinder::Find(RunContext& run, const FileTask& task) const {
   IW_ASSIGN(auto reader,

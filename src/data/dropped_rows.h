@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/memory_budget.h"
 #include "base/result.h"
@@ -38,6 +39,13 @@ class DroppedRowFinder {
                                        std::shared_ptr<FileIO> io, KeyShare share = {});
   DroppedRowFinder(DroppedRowFinder&&) noexcept;
   ~DroppedRowFinder();
+
+  /// About how much memory the keys of the tasks' equality deletes take in one share.
+  static std::int64_t KeyMemory(const TableMetadata& metadata, const std::vector<FileTask>& tasks);
+
+  /// Reads the equality deletes of all tasks at once, in parallel; without it each is read when a
+  /// task first needs it. Errors: as Find.
+  Status LoadKeys(RunContext& run, const std::vector<FileTask>& tasks) const;
 
   /// The rows that a scan of the task drops; reads the key columns only. Errors: kCorrupt,
   /// kUnsupported, kExhausted (keys and positions come out of the run's budget), kCancelled, those

@@ -11,6 +11,7 @@ namespace {
 
 /// How many look-ups ahead memory is asked for.
 constexpr std::int64_t kAhead = 16;
+constexpr std::int64_t kBlock = 64;
 
 /// Keys of some rows as bytes, with their hashes.
 class KeyBlock {
@@ -54,12 +55,32 @@ Status ForEachKey(const KeyRows& rows, std::int64_t count, const ByteKeySet& set
 
 }  // namespace
 
+void EqualityGroup::Expect(std::int64_t keys) {
+  const std::unique_lock lock(mutex_);
+  const auto share = static_cast<std::size_t>(std::max<std::int64_t>(keys, 0)) / share_.count;
+  // If there is no room for all of them now, the table grows as they come.
+  (void)(keys_.is_single_integer() ? integers_.Reserve(share) : bytes_.Reserve(share));
+}
+
 Status EqualityGroup::Load(RunContext& run, FileIO& io, const ReadPlan& plan,
                            const DeleteTask& task) {
-  // One reader at a time: others that need the same file wait for it, and nobody reads it twice.
-  const std::scoped_lock load_lock(load_mutex_);
   const std::string& path = task.file.file_path.text();
-  if (loaded_.contains(path)) return {};
+  {
+    std::unique_lock lock(load_mutex_);
+    load_ended_.wait(lock, [&] { return !loading_.contains(path); });
+    if (loaded_.contains(path)) return {};
+    loading_.insert(path);
+  }
+  const Status status = Read(run, io, plan, task);
+  const std::scoped_lock lock(load_mutex_);
+  loading_.erase(path);
+  if (status) loaded_.insert(path);
+  load_ended_.notify_all();
+  return status;
+}
+
+Status EqualityGroup::Read(RunContext& run, FileIO& io, const ReadPlan& plan,
+                           const DeleteTask& task) {
   ProjectedFileOptions options{.wanted = keys_.fields(),
                                .name_mapping = plan.name_mapping,
                                .schema = plan.metadata->schema(),
@@ -77,7 +98,6 @@ Status EqualityGroup::Load(RunContext& run, FileIO& io, const ReadPlan& plan,
     }
     IW_TRY(Add(KeyRows(keys_, columns), batch->rows, task.sequence_number).Within(reader.step()));
   }
-  loaded_.insert(path);
   return {};
 }
 
@@ -110,18 +130,40 @@ Status EqualityGroup::Apply(const std::vector<std::shared_ptr<arrow::Array>>& co
   if (!keys_.is_single_integer()) {
     return ForEachKey(rows, count, bytes_,
                       [&](std::int64_t row, ByteView key, std::uint64_t hash) -> Status {
+                        if (!share_.Holds(hash)) return {};
                         if (bytes_.Deletes(key, hash, sequence_number)) selection.Drop(row);
                         return {};
                       });
   }
-  const bool drop_nulls = null_deleted_by_ && *null_deleted_by_ > sequence_number;
-  for (std::int64_t row = 0; row < count; ++row) {
-    if (row + kAhead < count) integers_.Prefetch(rows.Integer(row + kAhead));
-    const bool drop =
-        rows.IsNull(row) ? drop_nulls : integers_.Deletes(rows.Integer(row), sequence_number);
-    if (drop) selection.Drop(row);
-  }
+  ApplyIntegers(rows, sequence_number, selection);
   return {};
+}
+
+void EqualityGroup::ApplyIntegers(const KeyRows& rows, SequenceNumber sequence_number,
+                                  Selection& out) const {
+  const bool drop_nulls = null_deleted_by_ && *null_deleted_by_ > sequence_number;
+  const std::int64_t count = out.rows();
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    // The memory of a block of keys is on its way before the first of them is compared.
+    const std::int64_t end = std::min(first + kBlock, count);
+    std::int64_t keys[kBlock];
+    std::int64_t places[kBlock];
+    int found = 0;
+    for (std::int64_t row = first; row < end; ++row) {
+      if (rows.IsNull(row)) {
+        if (drop_nulls) out.Drop(row);
+        continue;
+      }
+      const std::int64_t key = rows.Integer(row);
+      if (share_.count > 1 && !share_.Holds(IntegerKeySet::Hash(key))) continue;
+      integers_.Prefetch(key);
+      keys[found] = key;
+      places[found++] = row;
+    }
+    for (int i = 0; i < found; ++i) {
+      if (integers_.Deletes(keys[i], sequence_number)) out.Drop(places[i]);
+    }
+  }
 }
 
 }  // namespace icewright

@@ -7,6 +7,8 @@ namespace icewright {
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
+constexpr std::size_t kFirstChunk = 4096;
+constexpr std::size_t kLargestChunk = 1 << 20;
 constexpr std::string_view kHolder = "keys of equality deletes";
 
 /// At most 70 % full.
@@ -18,6 +20,10 @@ std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
   const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
+
+std::size_t SlotsFor(std::size_t keys) { return std::max(kFirstSlots, keys * 10 / 7 + 2); }
+
+std::size_t Next(std::size_t i, std::size_t slots) { return i + 1 == slots ? 0 : i + 1; }
 
 /// New memory beside the old while the table moves.
 template <typename Slot>
@@ -32,14 +38,14 @@ std::uint64_t IntegerKeySet::Hash(std::int64_t key) {
 }
 
 std::size_t IntegerKeySet::Find(std::int64_t key) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = Hash(key) & mask;
-  while (slots_[i].sequence_number != kFree && slots_[i].key != key) i = (i + 1) & mask;
+  const std::size_t count = slots_.size();
+  std::size_t i = PlaceOf(Hash(key), count);
+  while (slots_[i].sequence_number != kFree && slots_[i].key != key) i = Next(i, count);
   return i;
 }
 
 Status IntegerKeySet::Add(std::int64_t key, SequenceNumber sequence_number) {
-  if (slots_.empty() || IsFull(size_, slots_.size())) IW_TRY(Grow());
+  if (IsFull(size_, slots_.size())) IW_TRY(MoveTo(std::max(kFirstSlots, slots_.size() * 2)));
   Slot& slot = slots_[Find(key)];
   if (slot.sequence_number == kFree) {
     slot.key = key;
@@ -54,8 +60,11 @@ bool IntegerKeySet::Deletes(std::int64_t key, SequenceNumber sequence_number) co
   return slots_[Find(key)].sequence_number > Raw(sequence_number);
 }
 
-Status IntegerKeySet::Grow() {
-  const std::size_t count = std::max(kFirstSlots, slots_.size() * 2);
+Status IntegerKeySet::Reserve(std::size_t keys) {
+  return SlotsFor(keys) > slots_.size() ? MoveTo(SlotsFor(keys)) : Status();
+}
+
+Status IntegerKeySet::MoveTo(std::size_t count) {
   IW_ASSIGN(Reservation memory, ReserveSlots<Slot>(budget_, count));
   std::vector<Slot> old(count, Slot{0, kFree});
   old.swap(slots_);
@@ -78,17 +87,16 @@ std::uint64_t ByteKeySet::Hash(ByteView key) {
   return Mix(hash ^ tail, 0xe7037ed1a0b428dbULL);
 }
 
-bool ByteKeySet::Holds(const Slot& slot, ByteView key) const {
-  const char* const at = arena_.data() + slot.offset;
-  const std::size_t length = LoadLittle<std::uint32_t>(at);
-  return ByteView(at + sizeof(std::uint32_t), length) == key;
+bool ByteKeySet::Holds(const Slot& slot, ByteView key) {
+  const std::size_t length = LoadLittle<std::uint32_t>(slot.key);
+  return ByteView(slot.key + sizeof(std::uint32_t), length) == key;
 }
 
 std::size_t ByteKeySet::Find(ByteView key, std::uint64_t hash) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = hash & mask;
+  const std::size_t count = slots_.size();
+  std::size_t i = PlaceOf(hash, count);
   while (slots_[i].sequence_number != kFree && (slots_[i].hash != hash || !Holds(slots_[i], key))) {
-    i = (i + 1) & mask;
+    i = Next(i, count);
   }
   return i;
 }
@@ -97,14 +105,11 @@ Status ByteKeySet::Add(ByteView key, std::uint64_t hash, SequenceNumber sequence
   if (key.size() > std::numeric_limits<std::uint32_t>::max()) {
     return Error(Code::kUnsupported, "a delete key of more than 4 GiB");
   }
-  if (slots_.empty() || IsFull(size_, slots_.size())) IW_TRY(Grow());
+  if (IsFull(size_, slots_.size())) IW_TRY(MoveTo(std::max(kFirstSlots, slots_.size() * 2)));
   Slot& slot = slots_[Find(key, hash)];
   if (slot.sequence_number == kFree) {
-    IW_TRY(ReserveArena(key.size() + sizeof(std::uint32_t)));
+    IW_ASSIGN(slot.key, Store(key));
     slot.hash = hash;
-    slot.offset = arena_.size();
-    AppendLittle(arena_, static_cast<std::uint32_t>(key.size()));
-    arena_.append(key);
     ++size_;
   }
   slot.sequence_number = std::max(slot.sequence_number, Raw(sequence_number));
@@ -116,29 +121,42 @@ bool ByteKeySet::Deletes(ByteView key, std::uint64_t hash, SequenceNumber sequen
   return slots_[Find(key, hash)].sequence_number > Raw(sequence_number);
 }
 
-Status ByteKeySet::Grow() {
-  const std::size_t count = std::max(kFirstSlots, slots_.size() * 2);
+Status ByteKeySet::Reserve(std::size_t keys) {
+  return SlotsFor(keys) > slots_.size() ? MoveTo(SlotsFor(keys)) : Status();
+}
+
+Status ByteKeySet::MoveTo(std::size_t count) {
   IW_ASSIGN(Reservation memory, ReserveSlots<Slot>(budget_, count));
-  std::vector<Slot> old(count, Slot{0, 0, kFree});
+  std::vector<Slot> old(count, Slot{0, nullptr, kFree});
   old.swap(slots_);
-  const std::size_t mask = count - 1;
   for (const Slot& slot : old) {
     if (slot.sequence_number == kFree) continue;
-    std::size_t i = slot.hash & mask;
-    while (slots_[i].sequence_number != kFree) i = (i + 1) & mask;
+    std::size_t i = PlaceOf(slot.hash, count);
+    while (slots_[i].sequence_number != kFree) i = Next(i, count);
     slots_[i] = slot;
   }
   table_memory_ = std::move(memory);
   return {};
 }
 
-Status ByteKeySet::ReserveArena(std::size_t more) {
-  if (arena_.size() + more <= arena_.capacity()) return {};
-  const std::size_t wanted = std::max<std::size_t>(4096, (arena_.size() + more) * 2);
-  IW_ASSIGN(Reservation memory, budget_.Reserve(static_cast<std::int64_t>(wanted), kHolder));
-  arena_.reserve(wanted);
-  arena_memory_ = std::move(memory);
-  return {};
+/// Chunks as large as all before them, up to a limit: a small set stays small.
+Result<const char*> ByteKeySet::Store(ByteView key) {
+  const std::size_t needed = key.size() + sizeof(std::uint32_t);
+  if (arena_.empty() || arena_.back().capacity() - arena_.back().size() < needed) {
+    const auto held = static_cast<std::size_t>(arena_memory_.bytes());
+    const std::size_t chunk = std::max(std::clamp(held, kFirstChunk, kLargestChunk), needed);
+    if (held == 0) {
+      IW_ASSIGN(arena_memory_, budget_.Reserve(static_cast<std::int64_t>(chunk), kHolder));
+    } else {
+      IW_TRY(arena_memory_.Resize(static_cast<std::int64_t>(held + chunk)));
+    }
+    arena_.emplace_back().reserve(chunk);
+  }
+  Bytes& chunk = arena_.back();
+  const std::size_t at = chunk.size();
+  AppendLittle(chunk, static_cast<std::uint32_t>(key.size()));
+  chunk.append(key);
+  return chunk.data() + at;
 }
 
 }  // namespace icewright

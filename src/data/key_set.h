@@ -3,9 +3,10 @@
 /// \file data/key_set.h
 /// Deleted keys with the newest sequence number that deletes them.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <vector>
 
 #include "base/bytes.h"
@@ -15,12 +16,28 @@
 
 namespace icewright {
 
+/// Memory of one key in a table with room for just the right number, without the bytes of a
+/// ByteKeySet's key.
+inline constexpr std::int64_t kIntegerKeyBytes = 24;
+inline constexpr std::int64_t kByteKeyBytes = 40;
+
+/// Where a key's search begins. The low bits of the hash decide: the high ones choose the share
+/// (key_share.h).
+inline std::size_t PlaceOf(std::uint64_t hash, std::size_t slots) {
+  __extension__ using Wide = unsigned __int128;  // -Wpedantic knows no 128-bit integers
+  return static_cast<std::size_t>((static_cast<Wide>(std::rotl(hash, 32)) * slots) >> 64);
+}
+
 /// Integer keys, open addressing. Readers may share it while nobody adds.
 class IntegerKeySet {
  public:
   explicit IntegerKeySet(MemoryBudget& budget) : budget_(budget) {}
 
   static std::uint64_t Hash(std::int64_t key);
+
+  /// Room for so many keys in all; without it the table doubles, old beside new. Errors:
+  /// kExhausted; what is there stays.
+  Status Reserve(std::size_t keys);
 
   /// Errors: kExhausted.
   Status Add(std::int64_t key, SequenceNumber sequence_number);
@@ -30,7 +47,7 @@ class IntegerKeySet {
 
   /// Fetches into the cache what a look-up of the key will read: tables are larger than caches.
   void Prefetch(std::int64_t key) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[Hash(key) & (slots_.size() - 1)]);
+    if (!slots_.empty()) __builtin_prefetch(&slots_[PlaceOf(Hash(key), slots_.size())]);
   }
 
   std::size_t size() const { return size_; }
@@ -42,7 +59,7 @@ class IntegerKeySet {
   };
   static constexpr std::int64_t kFree = -1;
   std::size_t Find(std::int64_t key) const;
-  Status Grow();
+  Status MoveTo(std::size_t slots);
 
   MemoryBudget& budget_;
   Reservation memory_;
@@ -57,11 +74,14 @@ class ByteKeySet {
 
   static std::uint64_t Hash(ByteView key);
 
+  /// As IntegerKeySet::Reserve; the bytes of the keys come on top.
+  Status Reserve(std::size_t keys);
+
   /// `hash`: of the key. Errors: kExhausted.
   Status Add(ByteView key, std::uint64_t hash, SequenceNumber sequence_number);
   bool Deletes(ByteView key, std::uint64_t hash, SequenceNumber sequence_number) const;
   void Prefetch(std::uint64_t hash) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+    if (!slots_.empty()) __builtin_prefetch(&slots_[PlaceOf(hash, slots_.size())]);
   }
 
   std::size_t size() const { return size_; }
@@ -69,20 +89,20 @@ class ByteKeySet {
  private:
   struct Slot {
     std::uint64_t hash;
-    std::size_t offset;            // of the key's length and bytes in arena_
+    const char* key;               // its length and bytes in arena_
     std::int64_t sequence_number;  // kFree: no key here
   };
   static constexpr std::int64_t kFree = -1;
   std::size_t Find(ByteView key, std::uint64_t hash) const;
-  bool Holds(const Slot& slot, ByteView key) const;
-  Status Grow();
-  Status ReserveArena(std::size_t more);
+  static bool Holds(const Slot& slot, ByteView key);
+  Status MoveTo(std::size_t slots);
+  Result<const char*> Store(ByteView key);
 
   MemoryBudget& budget_;
   Reservation table_memory_;
   Reservation arena_memory_;
   std::vector<Slot> slots_;
-  Bytes arena_;
+  std::deque<Bytes> arena_;  // none is ever moved
   std::size_t size_ = 0;
 };
 

@@ -84,6 +84,26 @@ TEST(ByteKeySetTest, HashTellsLengthsApart) {
   }
 }
 
+TEST(KeySetTest, ReservedRoomIsJustEnough) {
+  constexpr std::int64_t kKeys = 100'000;
+  MemoryBudget budget;
+  IntegerKeySet integers(budget);
+  ASSERT_THAT(integers.Reserve(kKeys), IsOk());
+  const std::int64_t reserved = budget.used();
+  EXPECT_LE(reserved, kKeys * kIntegerKeyBytes);
+  for (std::int64_t i = 0; i < kKeys; ++i) ASSERT_THAT(integers.Add(i * 1024, Seq(1)), IsOk());
+  EXPECT_EQ(budget.used(), reserved) << "never moved";
+  EXPECT_THAT(integers.Reserve(10), IsOk()) << "less than there is";
+  for (std::int64_t i = 0; i < kKeys; ++i) {
+    ASSERT_TRUE(integers.Deletes(i * 1024, Seq(0)));
+    ASSERT_FALSE(integers.Deletes(i * 1024 + 1, Seq(0)));
+  }
+  MemoryBudget small(2048);
+  IntegerKeySet refused(small);
+  EXPECT_THAT(refused.Reserve(kKeys), HasCode(Code::kExhausted));
+  EXPECT_THAT(refused.Add(1, Seq(1)), IsOk()) << "grows as it can";
+}
+
 TEST(KeySetTest, StopsAtTheBudgetAndGivesBack) {
   MemoryBudget budget(16 << 10);
   {

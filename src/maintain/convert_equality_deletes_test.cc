@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <numeric>
+
 #include "maintain/convert_test_table.h"
 
 namespace icewright {
@@ -210,6 +213,42 @@ TEST(ConvertInPlaceTest, KeysThatDoNotFitAreDoneInParts) {
   EXPECT_THAT(table.Ids(), ElementsAre(29'999));
   EXPECT_THAT(table.Vectors(), ElementsAre(Pair("f1", 29'999)));
 }
+
+void ManyCommitsOfUpserts(std::int64_t limit) {
+  constexpr int kRows = 20'000;
+  ConvertTestTable table({.threads = 2});
+  std::vector<int> ids(kRows);
+  std::iota(ids.begin(), ids.end(), 0);
+  table.Upsert({}, ids);
+  std::map<int, int> file_of;  // id -> the upsert that wrote its live row
+  for (int commit = 1; commit <= 25; ++commit) {
+    std::vector<int> keys;
+    for (int i = 0; i < 700; ++i) keys.push_back((i * 7919 + commit * 4241) % kRows);
+    table.Upsert(keys, keys);
+    for (const int key : keys) file_of[key] = commit;
+  }
+  std::map<int, std::int64_t> live;
+  for (const auto& [id, commit] : file_of) ++live[commit];
+  std::int64_t dropped = std::ssize(file_of);  // in the first file
+  for (int commit = 1; commit <= 25; ++commit) dropped += 700 - live[commit];
+
+  const auto rows = table.LiveRows();
+  Table loaded = table.Load();
+  RunContext run({.memory_limit_bytes = limit, .threads = 2});
+  TaskReport report;
+  ASSERT_THAT(ConvertEqualityDeletes({.equality_field_columns = "id"}).Execute(run, loaded, report),
+              IsOk());
+  EXPECT_EQ(table.LiveRows(), rows);
+  EXPECT_EQ(report.counts["resolved-delete-num"], dropped);
+  EXPECT_EQ(report.counts["removed-eq-delete-num"], 25);
+  EXPECT_EQ(table.Vectors()["f1"], std::ssize(file_of));
+  EXPECT_LE(run.memory().peak(), limit);
+  EXPECT_EQ(run.memory().used(), 0);
+}
+
+TEST(ConvertInPlaceTest, ManyCommitsOfUpserts) { ManyCommitsOfUpserts(1 << 30); }
+
+TEST(ConvertInPlaceTest, ManyCommitsOfUpsertsInLittleMemory) { ManyCommitsOfUpserts(384 << 10); }
 
 // ---- Promotion
 

@@ -1,7 +1,6 @@
 #include "maintain/resolve_deletes.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "base/executor.h"
@@ -11,8 +10,6 @@ namespace {
 
 /// Parts of the keys beyond which it is the positions that do not fit.
 constexpr std::uint32_t kMostShares = 256;
-/// Of one key in its table, at worst while the table grows.
-constexpr std::int64_t kKeyBytes = 64;
 
 class Resolver {
  public:
@@ -42,20 +39,12 @@ class Resolver {
   }
 
  private:
-  /// So many that the keys take about half of the memory that is left.
+  /// So many that the keys take about half of the memory that is left; the rest is for positions
+  /// and for reading.
   std::uint32_t FirstShares() const {
-    std::unordered_set<const DeleteTask*> seen;
-    std::int64_t keys = 0;
-    for (const FileTask& task : tasks_) {
-      for (const auto& deletes : task.deletes) {
-        if (deletes->file.content != FileContent::kEqualityDeletes) continue;
-        if (seen.insert(deletes.get()).second) keys += deletes->file.record_count;
-      }
-    }
-    const std::int64_t room = std::max<std::int64_t>(run_.memory().available() / 2, 1);
-    std::uint32_t shares = 1;
-    while (shares < kMostShares && keys > room / kKeyBytes * shares) shares *= 2;
-    return shares;
+    const std::int64_t room = std::max<std::int64_t>(run_.memory().available() / 16 * 9, 1);
+    const std::int64_t keys = DroppedRowFinder::KeyMemory(*metadata_, tasks_);
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(keys / room + 1, kMostShares));
   }
 
   Status AllShares(std::uint32_t count) {
@@ -64,6 +53,7 @@ class Resolver {
     for (std::uint32_t i = 0; i < count; ++i) {
       IW_ASSIGN(const DroppedRowFinder finder,
                 DroppedRowFinder::Make(metadata_, io_, {.index = i, .count = count}));
+      IW_TRY(finder.LoadKeys(run_, tasks_));
       IW_TRY(ParallelFor(run_, tasks_.size(), run_.threads(),
                          [&](std::size_t task) { return One(finder, task); }));
     }
