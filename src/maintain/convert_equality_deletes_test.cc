@@ -223,14 +223,14 @@ void ManyCommitsOfUpserts(std::int64_t limit) {
   std::map<int, int> file_of;  // id -> the upsert that wrote its live row
   for (int commit = 1; commit <= 25; ++commit) {
     std::vector<int> keys;
-    for (int i = 0; i < 700; ++i) keys.push_back((i * 7919 + commit * 4241) % kRows);
+    for (int i = 0; i < 1000; ++i) keys.push_back((i * 7919 + commit * 4241) % kRows);
     table.Upsert(keys, keys);
     for (const int key : keys) file_of[key] = commit;
   }
   std::map<int, std::int64_t> live;
   for (const auto& [id, commit] : file_of) ++live[commit];
   std::int64_t dropped = std::ssize(file_of);  // in the first file
-  for (int commit = 1; commit <= 25; ++commit) dropped += 700 - live[commit];
+  for (int commit = 1; commit <= 25; ++commit) dropped += 1000 - live[commit];
 
   const auto rows = table.LiveRows();
   Table loaded = table.Load();
@@ -248,7 +248,7 @@ void ManyCommitsOfUpserts(std::int64_t limit) {
 
 TEST(ConvertInPlaceTest, ManyCommitsOfUpserts) { ManyCommitsOfUpserts(1 << 30); }
 
-TEST(ConvertInPlaceTest, ManyCommitsOfUpsertsInLittleMemory) { ManyCommitsOfUpserts(384 << 10); }
+TEST(ConvertInPlaceTest, ManyCommitsOfUpsertsInLittleMemory) { ManyCommitsOfUpserts(1 << 20); }
 
 // ---- Promotion
 
