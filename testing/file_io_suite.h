@@ -206,9 +206,14 @@ TEST_P(FileIoSuite, DeletingIsIdempotent) {
 TEST_P(FileIoSuite, DeleteFilesTakesAll) {
   Put("a");
   Put("d/b");
-  const std::vector<Location> all = {At("a"), At("d/b"), At("missing")};
+  Put("d/c");
+  Put("d/e/b");
+  Put("dd/b");
+  Put("d/kept");
+  const std::vector<Location> all = {At("a"),     At("d/b"),  At("d/missing"), At("d/c"),
+                                     At("d/e/b"), At("dd/b"), At("missing"),   At("no/such/f")};
   EXPECT_EQ(io().DeleteFiles(all).size(), 0u);
-  EXPECT_THAT(Listed(root()), IsEmpty());
+  EXPECT_THAT(Listed(root()), ElementsAre("/d/kept"));
 }
 
 TEST_P(FileIoSuite, ListsEverythingBelowAFolderOnly) {

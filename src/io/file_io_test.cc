@@ -147,6 +147,25 @@ TEST_F(LocalFileIoTest, AMovedFileTakesItsChecksumFileAlong) {
   EXPECT_TRUE(OnDisk("e/g"));
 }
 
+TEST_F(LocalFileIoTest, ManyDeletesTakeChecksumFilesAndNameFolders) {
+  Write("d/f", "x");
+  Write("d/.f.crc", "sum");
+  Write("d/.g.crc", "another's");
+  Write("d/sub/f", "x");
+  Write("h", "x");
+  const std::vector<Location> all = {folder_.Child("d/f"), folder_.Child("d/sub"),
+                                     folder_.Child("h/below"), folder_.Child("d/sub/f")};
+  const std::vector<DeleteFailure> failures = io_->DeleteFiles(all);
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_EQ(failures[0].location, all[1]);
+  EXPECT_THAT(failures[0].error.message(), ::testing::HasSubstr("d/sub: it is a folder"));
+  EXPECT_FALSE(OnDisk("d/f"));
+  EXPECT_FALSE(OnDisk("d/.f.crc"));
+  EXPECT_TRUE(OnDisk("d/.g.crc"));
+  EXPECT_FALSE(OnDisk("d/sub/f"));
+  EXPECT_TRUE(OnDisk("h"));
+}
+
 TEST_F(LocalFileIoTest, LinesAreReadAcrossBuffersAndWithoutAFinalEnd) {
   const std::string longest(100'000, 'x');
   Write("lines", "a\n\n" + longest + "\nlast");
