@@ -32,6 +32,12 @@ add_library(icewright_zookeeper INTERFACE)
 target_compile_definitions(icewright_zookeeper INTERFACE THREADED)
 target_link_libraries(icewright_zookeeper INTERFACE ${ZOOKEEPER_LIBRARY})
 
+# The HTTP server and Prometheus' text format, for the program.
+pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
+add_library(icewright_http INTERFACE)
+target_link_libraries(icewright_http INTERFACE PkgConfig::HTTPLIB PkgConfig::PROMETHEUS)
+
 # Arrow and Parquet, for data: an installed Arrow of the right version, else the pyarrow wheel that
 # `make setup` puts into the project's venv.
 add_library(icewright_arrow INTERFACE)

@@ -28,6 +28,7 @@ HOMES = {
     r"yaml-cpp/": ("src/config/",),
     r"CLI/": ("apps/",),
     r"spdlog/": ("apps/",),
+    r"httplib\.h|prometheus/": ("apps/",),
 }
 # Pattern, where it is allowed, why it is banned.
 BANNED = [

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "base/executor_pool.h"
 #include "config/units.h"
 #include "icewright/command.h"
+#include "icewright/service/http_server.h"
 #include "icewright/stream_log.h"
 #include "lock/lock_keeper.h"
 #include "schedule/child_runner.h"
@@ -40,6 +42,10 @@ class RunCommand final : public Command {
   }
 
   Result<ExitCode> Execute(Session& session) override {
+    // A service is idle most of the time: what a busy moment took is to go back. Runs work in
+    // processes of their own.
+    ::mallopt(M_ARENA_MAX, 2);
+    ::mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     IW_ASSIGN(discover_, ParseDuration(discover_interval_));
     if (!file_.empty()) session.UseConfig(file_);
     StreamLog log(session.env().err, *session.env().clock);
@@ -48,6 +54,7 @@ class RunCommand final : public Command {
                        .clock = session.env().clock,
                        .log = &log};
     IW_ASSIGN(MaintenanceConfig config, ReadConfig(session, parts));
+    IW_ASSIGN(const HttpOptions http_options, ReadHttpOptions(config.http));
     if (check_) return Check(session, config, parts);
     IW_ASSIGN(parts.store, ScheduleStore::Open(config.state));
     IW_ASSIGN(std::vector<ServiceTable> tables, TablesOf(session, config, parts));
@@ -64,12 +71,36 @@ class RunCommand final : public Command {
                                 .log = &log},
                                runner, parts.time);
     service.SetTables(std::move(tables));
+    IW_ASSIGN(const auto http, StartHttp(http_options, service, parts, log));
     Watch(session, service, std::move(config), parts, log);
     log.Info("stopped");
     return ExitCode::kOk;
   }
 
  private:
+  // Null: there is none.
+  static Result<std::unique_ptr<HttpServer>> StartHttp(const HttpOptions& options,
+                                                       MaintenanceService& service,
+                                                       const ServiceParts& parts, Log& log) {
+    if (!options.enabled) return std::unique_ptr<HttpServer>();
+    auto server = HttpServer::Start(
+        options,
+        {.service = &service, .store = parts.store.get(), .clock = parts.clock, .log = &log});
+    if (!server) {
+      if (options.required) return server;
+      log.Warning("no status page: " + server.error().message());
+      return std::unique_ptr<HttpServer>();
+    }
+    log.Info("status page: " + (*server)->address());
+    if (!options.loopback()) {
+      log.Warning(
+          fmt::format("the status page at {} can be read by whoever reaches it, and what it "
+                      "is sent is not encrypted: put a proxy with TLS in front of it",
+                      options.listen));
+    }
+    return server;
+  }
+
   static Result<MaintenanceConfig> ReadConfig(Session& session, ServiceParts& parts) {
     IW_ASSIGN(const ConfigFile* file, session.Config());
     if (!file->maintenance) {

@@ -58,6 +58,12 @@ Status SetZookeeper(std::string_view key, const std::string& value, ZkOptions& z
     zk.connect = value;
     return {};
   }
+  if (key.starts_with("zookeeper.ssl") || key.starts_with("zookeeper.client.secure")) {
+    return Error(Code::kUnsupported,
+                 std::string(kLockPrefix) + std::string(key) +
+                     ": the ZooKeeper client of this build has no TLS: reach ZooKeeper through a "
+                     "tunnel on this machine, such as stunnel");
+  }
   if (key == "zookeeper.retry-policy") {
     auto policy = ParseZkRetryPolicy(value);
     if (!policy) return Bad(key, policy.error().message());
@@ -123,15 +129,15 @@ Status SetKey(std::string_view key, const std::string& value, LockConfig& config
 
 Result<std::shared_ptr<LockFactory>> OpenSqlLocks(const LockConfig& config,
                                                   const std::string& lock_id,
-                                                  const LockOptions& options) {
+                                                  const LockOptions& options,
+                                                  LockConnections& connections) {
   if (config.jdbc_uri.empty()) return Bad("jdbc.uri", "a lock of type jdbc needs it");
   IW_ASSIGN(const SqlUrl url, ParseSqlUrl(config.jdbc_uri, config.jdbc));
   // A heartbeat that hangs must not outlast the lease.
   const Milliseconds patience =
       std::clamp(options.lease > Milliseconds(0) ? options.lease / 4 : Milliseconds(15'000),
                  Milliseconds(1'000), Milliseconds(15'000));
-  IW_ASSIGN(auto store,
-            OpenSqlStore(url, {.unknown = UnknownOption::kError, .answer_timeout = patience}));
+  IW_ASSIGN(auto store, connections.Sql(url, patience));
   return MakeSqlLocks(std::move(store), lock_id, options, config.init_lock_table);
 }
 
@@ -173,14 +179,19 @@ Status SetLockUri(std::string_view uri, LockConfig& config) {
 Result<std::shared_ptr<LockFactory>> OpenLocks(const LockConfig& config,
                                                const std::string& table_name,
                                                const LockOptions& options,
-                                               std::shared_ptr<MemoryLockTable> memory) {
+                                               std::shared_ptr<MemoryLockTable> memory,
+                                               LockConnections* connections) {
+  LockConnections own;
+  if (connections == nullptr) connections = &own;
   const std::string& lock_id = config.lock_id.empty() ? table_name : config.lock_id;
-  if (config.type == "jdbc") return OpenSqlLocks(config, lock_id, options);
+  if (config.type == "jdbc") {
+    return OpenSqlLocks(config, lock_id, options, *connections);
+  }
   if (config.type == "zookeeper") {
     if (config.zookeeper.connect.empty()) {
       return Bad(kZkUri, "a lock of type zookeeper needs it");
     }
-    IW_ASSIGN(auto client, ZkClient::Connect(config.zookeeper, *options.clock));
+    IW_ASSIGN(auto client, connections->ZooKeeper(config.zookeeper, *options.clock));
     return MakeZkLocks(std::move(client), lock_id, options);
   }
   if (memory == nullptr) return Bad("type", "no lock is configured");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lock/lock.h"
+#include "lock/lock_connections.h"
 #include "lock/memory_lock.h"
 #include "lock/zookeeper/zk_options.h"
 
@@ -39,12 +40,14 @@ Result<LockConfig> ReadLockConfig(const std::map<std::string, std::string>& prop
 /// Errors: kInvalidArgument.
 Status SetLockUri(std::string_view uri, LockConfig& config);
 
-/// Opens the locks of a table. `memory` is for type "", and may be null: an error then. Errors:
+/// Opens the locks of a table. `memory` is for type "", and may be null: an error then.
+/// `connections` are shared with other tables; null: the table gets its own. Errors:
 /// kInvalidArgument, naming the key; those of the store.
 Result<std::shared_ptr<LockFactory>> OpenLocks(const LockConfig& config,
                                                const std::string& table_name,
                                                const LockOptions& options,
-                                               std::shared_ptr<MemoryLockTable> memory);
+                                               std::shared_ptr<MemoryLockTable> memory,
+                                               LockConnections* connections = nullptr);
 
 /// A warning for people if what goes to the lock's store can be read on the way.
 std::optional<std::string> PlainTextWarning(const LockConfig& config);

@@ -91,6 +91,14 @@ TEST(LockConfigTest, MistakesAreNamed) {
   }
 }
 
+TEST(LockConfigTest, ZookeeperWithTlsIsRefused) {
+  for (const char* key : {"zookeeper.ssl.trustStore.password", "zookeeper.client.secure"}) {
+    EXPECT_THAT(
+        Read(key, "hunter2"),
+        HasError(Code::kUnsupported, AllOf(HasSubstr("tunnel"), Not(HasSubstr("hunter2")))));
+  }
+}
+
 TEST(LockConfigTest, OpeningNamesWhatIsMissing) {
   const auto open = [](const std::map<std::string, std::string>& properties) {
     return OpenLocks(*ReadLockConfig(properties), "db.t", {}, nullptr);

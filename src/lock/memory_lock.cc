@@ -28,12 +28,11 @@ namespace {
 struct Client {
   std::string lock_id;
   LockOptions options;
-  Random own_random = {};
   std::string table_instance = {};     // guarded by the table's mutex; empty: not held
   std::string recovery_instance = {};  // likewise
 
   std::string NewInstance() {
-    return (options.random != nullptr ? *options.random : own_random).NewUuid();
+    return options.random != nullptr ? options.random->NewUuid() : Random().NewUuid();
   }
 };
 

@@ -64,7 +64,9 @@ class Conversion {
         Guarded([&] { return ExecuteConvertWork(run_, table_, settings_, work, written, counts); });
     if (!update) return Discard(written, update.error());
     CommitReport commit;
+    const TimePoint start = run_.Now();
     const Status status = CommitSnapshot(run_, table_, *update, commit);
+    report_.counts["commit-duration-ms"] += (run_.Now() - start).count();
     report_.leftovers.insert(report_.leftovers.end(), commit.leftovers.begin(),
                              commit.leftovers.end());
     if (!status) {

@@ -15,9 +15,10 @@
 namespace icewright {
 namespace {
 
-constexpr std::array<std::string_view, 10> kMembers = {
-    "state",       "concurrent-tasks", "threads", "memory",   "bytes-per-hour",
-    "connections", "stop-grace",       "pools",   "defaults", "tables"};
+constexpr std::array<std::string_view, 11> kMembers = {
+    "state",          "concurrent-tasks", "threads",    "memory",
+    "bytes-per-hour", "connections",      "stop-grace", "pools",
+    "http",           "defaults",         "tables"};
 
 template <typename T>
 Status ReadNumber(std::string_view key, const ConfigNode& node, FieldUnit unit, T low, T& out) {
@@ -92,6 +93,10 @@ Status MaintenanceConfig::ReadMember(const std::string& key, const ConfigNode& n
     return {};
   }
   if (key == "pools") return ReadPools(node);
+  if (key == "http") {
+    http = node;
+    return {};
+  }
   if (key == "defaults") {
     IW_ASSIGN(defaults_, ReadTableValues(node, warnings));
     return {};

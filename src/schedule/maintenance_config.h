@@ -64,6 +64,7 @@ class MaintenanceConfig {
   std::optional<std::int64_t> bytes_per_hour;
   int connections = 8;  ///< Tables looked at at the same time.
   Milliseconds stop_grace{30'000};
+  std::optional<ConfigNode> http;  ///< The member `http`, for the program.
   std::vector<Rule> rules;  ///< In the order of the file; what matches later wins, key by key.
   std::vector<std::string> warnings;
 

@@ -42,6 +42,7 @@ struct MaintenanceService::Entry {
   std::optional<TimePoint> next_wake;
   TableStatus status;
   std::optional<ActiveRunStatus> active;
+  std::shared_ptr<LockFactory> locks;  // once it is open
   RunView view;
 
   bool idle() const { return !busy && !active && mail.empty(); }
@@ -52,6 +53,7 @@ MaintenanceService::MaintenanceService(ServiceOptions options, TaskRunner& runne
     : options_(std::move(options)),
       runner_(runner),
       time_(std::move(time)),
+      started_(options_.clock->Now()),
       slots_(options_.pools, options_.bytes_per_hour),
       look_pool_(options_.look_threads) {
   const bool inline_runs = options_.look_threads == 0;
@@ -91,6 +93,7 @@ void MaintenanceService::AddWanted() {
     if (old != entries_.end()) return false;
     auto entry = std::make_shared<Entry>();
     entry->status.table = table.key;
+    entry->status.key = table.key;
     entry->table = std::move(table);
     entry->number = next_number_++;
     entry->next_wake = time_->Now();
@@ -164,7 +167,9 @@ bool MaintenanceService::Open(const std::shared_ptr<Entry>& entry) {
   auto opened = entry->table.open(
       [this, entry = entry.get()](const ScheduledTask& task) { return Gate(*entry, task); });
   if (opened) {
+    const std::scoped_lock lock(mutex_);
     entry->scheduler = std::move(*opened);
+    entry->locks = entry->scheduler->services().locks;
     return true;
   }
   options_.log->Warning(
@@ -346,16 +351,30 @@ Status MaintenanceService::Push(const std::string& table, const TableChange& cha
 
 ServiceStatus MaintenanceService::status() const {
   const std::scoped_lock lock(mutex_);
+  const TimePoint now = time_->Now();
   ServiceStatus status;
+  status.bytes_last_hour = slots_.BytesLastHour(now);
+  status.bytes_per_hour = options_.bytes_per_hour;
   status.stopping = stopping_;
+  status.started = started_;
   for (const auto& entry : entries_) {
     status.tables.push_back(entry->status);
+    if (!entry->busy && !entry->retired && entry->next_wake) {
+      status.late = std::max(status.late, Milliseconds(now - *entry->next_wake));
+    }
     if (!entry->active) continue;
     ActiveRunStatus active = *entry->active;
     active.progress = entry->view.Read();
     status.running.push_back(std::move(active));
   }
   return status;
+}
+
+std::shared_ptr<LockFactory> MaintenanceService::LocksOf(const std::string& table) const {
+  const std::scoped_lock lock(mutex_);
+  const auto entry = std::ranges::find_if(
+      entries_, [&](const auto& known) { return known->table.key == table && !known->retired; });
+  return entry == entries_.end() ? nullptr : (*entry)->locks;
 }
 
 }  // namespace icewright

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "base/steady_time.h"
 #include "schedule/run_slots.h"
+#include "schedule/service_status.h"
 #include "schedule/table_scheduler.h"
 #include "schedule/task_runner.h"
 
@@ -40,22 +41,6 @@ struct ServiceTable {
   std::string key;
   std::string fingerprint = {};
   std::function<Result<std::unique_ptr<TableScheduler>>(StartGate gate)> open;
-};
-
-struct ActiveRunStatus {
-  std::int64_t run_id = 0;
-  std::string table;
-  std::string task;
-  TimePoint started{};
-  std::optional<Progress::View> progress;
-};
-
-/// A plain value, for pages and metrics.
-struct ServiceStatus {
-  std::vector<TableStatus> tables;  ///< In the order they were added.
-  std::vector<ActiveRunStatus> running;
-  std::int64_t bytes_last_hour = 0;
-  bool stopping = false;
 };
 
 /// Thread-safe, but for Run, which is called once.
@@ -81,6 +66,9 @@ class MaintenanceService {
 
   ServiceStatus status() const;
 
+  /// Null: there is no such table, or it is not open yet.
+  std::shared_ptr<LockFactory> LocksOf(const std::string& table) const;
+
  private:
   struct Entry;
   using Mail = std::function<std::optional<StartedRun>(TableScheduler&)>;
@@ -102,11 +90,12 @@ class MaintenanceService {
   TaskRunner& runner_;
   const std::shared_ptr<SteadyTime> time_;
   std::stop_source stop_runs_;
+  const TimePoint started_;
   WakeSignal signal_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_
   std::vector<ServiceTable> wanted_;             // guarded by mutex_: waiting for retired entries
-  RunSlots slots_;                               // guarded by mutex_
+  mutable RunSlots slots_;                       // guarded by mutex_
   RunSlots::TableNumber next_number_ = 0;        // guarded by mutex_
   bool stopping_ = false;                        // guarded by mutex_
   std::map<std::string, std::unique_ptr<WorkerPool>> run_pools_;

@@ -71,6 +71,7 @@ Json TaskJson(const TaskTriggerState& task) {
   if (task.paused) json["paused"] = *task.paused ? 1 : 0;
   if (task.failures != 0) json["failures"] = task.failures;
   PutTime(json, "retry-at", task.retry_at);
+  PutTime(json, "last-success", task.last_success);
   return json;
 }
 
@@ -95,6 +96,7 @@ Result<TaskTriggerState> ParseTask(const Json& json) {
   IW_TRY(ReadInt(json, "failures", failures));
   task.failures = static_cast<int>(failures);
   IW_TRY(ReadTime(json, "retry-at", task.retry_at));
+  IW_TRY(ReadTime(json, "last-success", task.last_success));
   return task;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "config/fields.h"
@@ -208,11 +209,18 @@ void FillFromReport(RunRecord& record, const Status& status, const TaskReport& r
 
 RunOutcome OutcomeOf(const Status& status, const TaskReport& report) {
   if (status) {
-    return report.outcome == TaskOutcome::kPartial ? RunOutcome::kFailed : RunOutcome::kSucceeded;
+    if (report.outcome != TaskOutcome::kPartial) return RunOutcome::kSucceeded;
+    const bool only_races =
+        !report.failures.empty() && std::ranges::all_of(report.failures, [](const Error& error) {
+          return error.code() == Code::kConflict;
+        });
+    return only_races ? RunOutcome::kLostRace : RunOutcome::kFailed;
   }
   switch (status.error().code()) {
     case Code::kCancelled:
       return RunOutcome::kStopped;
+    case Code::kConflict:
+      return RunOutcome::kLostRace;
     case Code::kInvalidArgument:
     case Code::kUnsupported:
     case Code::kDenied:

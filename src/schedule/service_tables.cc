@@ -32,11 +32,13 @@ std::string_view FirstPart(std::string_view pattern) {
 
 struct OpenTable {
   std::string name;
-  TableConfig config;
+  std::shared_ptr<const TableConfig> shared_config;  // of all tables that it serves
   CatalogTable table;
-  ServiceParts parts;
+  std::shared_ptr<const ServiceParts> shared_parts;
 
   Result<std::unique_ptr<TableScheduler>> operator()(StartGate gate) const {
+    const TableConfig& config = *shared_config;
+    const ServiceParts& parts = *shared_parts;
     const ServiceCatalog& catalog = parts.catalogs.at(table.catalog);
     for (const TaskType* type : config.task_types) {
       IW_TRY(CheckGuards(catalog.properties,
@@ -45,14 +47,17 @@ struct OpenTable {
                          type->name));
     }
     IW_ASSIGN(const LockConfig lock, ReadLockConfig(config.lock));
-    for (const std::string& warning : lock.warnings) parts.log->Warning(name + ": " + warning);
-    if (const auto warning = PlainTextWarning(lock)) parts.log->Warning(name + ": " + *warning);
+    LockFacts facts{.type = lock.type,
+                    .lock_id = lock.lock_id.empty() ? name : lock.lock_id,
+                    .warnings = lock.warnings};
+    if (auto warning = PlainTextWarning(lock)) facts.warnings.push_back(std::move(*warning));
+    for (const std::string& warning : facts.warnings) parts.log->Warning(name + ": " + warning);
     IW_ASSIGN(
         auto locks,
         OpenLocks(
             lock, name,
             {.owner = parts.owner, .lease = config.lease, .clock = parts.clock, .log = parts.log},
-            parts.memory_locks));
+            parts.memory_locks, parts.lock_connections.get()));
     std::vector<ScheduledTask> tasks = config.tasks;
     for (ScheduledTask& task : tasks) {
       ChildRequest child = *task.child;
@@ -65,7 +70,8 @@ struct OpenTable {
         {.table = name,
          .key = config.uid_suffix.empty() ? name : name + "/" + config.uid_suffix,
          .triggers = config.triggers,
-         .max_read_back = config.max_read_back},
+         .max_read_back = config.max_read_back,
+         .lock = std::move(facts)},
         std::move(tasks),
         {.load = [shared = catalog.catalog,
                   id = table.id](RunContext& run) { return shared->LoadTable(run, id); },
@@ -136,15 +142,19 @@ Result<std::vector<ServiceTable>> MakeServiceTables(const MaintenanceConfig& con
                                                     const std::vector<std::string>& names,
                                                     const ServiceParts& parts) {
   std::vector<ServiceTable> tables;
+  const auto shared = std::make_shared<const ServiceParts>(parts);
+  std::map<std::string, std::shared_ptr<const TableConfig>> configs;  // by fingerprint
   for (const std::string& name : names) {
     IW_ASSIGN(auto table, config.ForTable(name));
     const auto split = SplitTableName(name, parts.catalogs);
     if (!table || !split) continue;
     std::string key = table->uid_suffix.empty() ? name : name + "/" + table->uid_suffix;
     std::string fingerprint = table->fingerprint;
+    auto& config_of = configs[fingerprint];
+    if (!config_of) config_of = std::make_shared<const TableConfig>(std::move(*table));
     tables.push_back({.key = std::move(key),
                       .fingerprint = std::move(fingerprint),
-                      .open = OpenTable{name, std::move(*table), *split, parts}});
+                      .open = OpenTable{name, config_of, *split, shared}});
   }
   return tables;
 }

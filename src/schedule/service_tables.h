@@ -15,6 +15,7 @@
 #include "base/run_context.h"
 #include "base/steady_time.h"
 #include "catalog/catalog.h"
+#include "lock/lock_connections.h"
 #include "lock/memory_lock.h"
 #include "schedule/maintenance_config.h"
 #include "schedule/maintenance_service.h"
@@ -34,6 +35,7 @@ struct ServiceParts {
   std::shared_ptr<ScheduleStore> store = {};
   std::shared_ptr<SteadyTime> time;
   std::shared_ptr<MemoryLockTable> memory_locks = std::make_shared<MemoryLockTable>();
+  std::shared_ptr<LockConnections> lock_connections = std::make_shared<LockConnections>();
   std::string owner;  ///< Of locks, for people.
   Clock* clock = &Clock::System();
   Log* log = &Log::Silent();

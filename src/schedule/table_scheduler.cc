@@ -45,6 +45,9 @@ TableScheduler::TableScheduler(TableSchedulerOptions options, std::vector<Schedu
             restored ? std::optional(restored->triggers) : std::nullopt),
       results_(tasks_.size()) {
   if (restored) positions_ = std::move(restored->positions);
+  look_.table = options_.table;
+  look_.key = options_.key;
+  look_.lock = options_.lock;
   if (options_.monitors) next_look_ = services_.time->Now();
   (void)Do(core_.Start(Now()));  // starts no run: that takes an event or a timer
 }
@@ -96,6 +99,7 @@ std::optional<StartedRun> TableScheduler::Wake(RunContext& run) {
 
 Result<std::vector<TableChange>> TableScheduler::Look(RunContext& run) {
   IW_ASSIGN(const Table table, services_.load(run));
+  look_.facts = FactsOf(table.metadata());
   std::map<std::string, BranchChange> changes;
   for (const ScheduledTask& task : tasks_) {
     if (changes.contains(task.branch)) continue;
@@ -234,12 +238,16 @@ std::optional<StartedRun> TableScheduler::Finish(StartedRun started, const Statu
   const RunOutcome outcome = OutcomeOf(status, report);
   TaskStatus& result = results_[started.task];
   result.last_run_duration_ms = (services_.time->Now() - started.triggered).count();
-  if (outcome == RunOutcome::kSucceeded) {
-    ++result.succeeded;
-    result.last_success = started.record.ended;
-  } else {
-    ++result.failed;
-  }
+  ++(outcome == RunOutcome::kSucceeded ? result.succeeded : result.failed);
+  ++result.totals.outcomes[started.record.outcome];
+  if (!status) ++result.totals.error_codes[started.record.error_code];
+  for (const auto& [key, n] : started.record.counts) result.totals.counts[key] += n;
+  result.totals.leftovers += started.record.leftovers;
+  const auto groups = started.record.counts.find("failed-groups");
+  const bool groups_failed = groups != started.record.counts.end() && groups->second > 0;
+  if (!status && groups_failed) ++result.totals.runs_with_failed_groups;
+  result.last_error = started.record.error;
+  result.totals.durations.Count(result.last_run_duration_ms);
   services_.log->Info(fmt::format("{}: run {} of {}: {}{}", options_.table, started.record.run_id,
                                   started.record.task, started.record.outcome,
                                   status ? "" : ": " + started.record.error));
@@ -310,7 +318,7 @@ void TableScheduler::Save() {
 
 TableStatus TableScheduler::status() const {
   TableStatus status = look_;
-  status.table = options_.table;
+  const Instant now = Now();
   const TriggerCounters& counters = core_.counters();
   status.rate_limiter_triggered = counters.rate_limiter_triggered;
   status.concurrent_run_throttled = counters.concurrent_run_throttled;
@@ -320,9 +328,12 @@ TableStatus TableScheduler::status() const {
     TaskStatus task = results_[i];
     const TaskTriggerState& state = core_.task_state(i);
     task.id = tasks_[i].trigger.id;
+    task.kind = tasks_[i].task->name();
     task.running = running_ == i;
     task.paused = state.paused.value_or(tasks_[i].trigger.schedule.extras.paused);
-    task.state = task.running ? "running" : core_.Explain(i, Now());
+    task.state = task.running ? "running" : core_.Explain(i, now);
+    if (const auto due = core_.NextDue(i, now)) task.next_run = now.wall + (*due - now.now);
+    task.last_success = state.last_success;
     task.pending = state.accumulated;
     task.failures = state.failures;
     task.triggered = counters.triggered[i];

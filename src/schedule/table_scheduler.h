@@ -20,6 +20,7 @@
 #include "lock/lock.h"
 #include "maintain/task.h"
 #include "schedule/schedule_store.h"
+#include "schedule/service_status.h"
 #include "schedule/snapshot_monitor.h"
 #include "schedule/trigger_core.h"
 
@@ -43,6 +44,7 @@ struct TableSchedulerOptions {
   TriggerOptions triggers = {};
   int max_read_back = 100;  ///< Range: >= 1.
   bool monitors = true;     ///< False: changes are pushed.
+  LockFacts lock = {};      ///< Of `locks`, for people.
 };
 
 /// Why a run may not start although it is due; empty: it may.
@@ -63,28 +65,6 @@ struct StartedRun {
   std::size_t task = 0;
   TimePoint triggered{};  ///< Steady time.
   RunRecord record;
-};
-
-struct TaskStatus {
-  std::string id;
-  std::string state;  ///< "running", or why it is not: "commit-count 3 of 10".
-  bool running = false;
-  bool paused = false;
-  TableChange pending = {};
-  int failures = 0;
-  std::int64_t triggered = 0, succeeded = 0, failed = 0;
-  std::int64_t last_run_duration_ms = 0;
-  std::optional<TimePoint> last_success = {};  ///< Wall clock.
-};
-
-struct TableStatus {
-  std::string table;
-  std::vector<TaskStatus> tasks;
-  std::int64_t rate_limiter_triggered = 0, concurrent_run_throttled = 0, nothing_to_trigger = 0;
-  std::string waits_for;                    ///< "the lock", "a free slot"; empty: nothing.
-  std::optional<TimePoint> last_look = {};  ///< Wall clock.
-  std::string last_error = {};              ///< Of the last look at the table; empty: it went well.
-  std::string note = {};                    ///< Of the last look that had one.
 };
 
 /// Single-threaded.
@@ -148,7 +128,7 @@ class TableScheduler {
   std::optional<TimePoint> next_look_;
   std::optional<std::size_t> running_;
   std::vector<TaskStatus> results_;  // the counters of results only
-  TableStatus look_;                 // last_look, last_error and note only
+  TableStatus look_;                 // what the last look found, and what never changes
   std::string gate_reason_;
   bool gate_refused_ = false;
   bool dirty_ = false;

@@ -130,7 +130,7 @@ TEST(TableSchedulerTest, OutcomesOfRuns) {
       {{}, TaskOutcome::kDone, "done", RunOutcome::kSucceeded},
       {{}, TaskOutcome::kNothingToDo, "nothing-to-do", RunOutcome::kSucceeded},
       {{}, TaskOutcome::kPartial, "partial", RunOutcome::kFailed},
-      {Fail(Code::kConflict), TaskOutcome::kFailed, "failed", RunOutcome::kFailed},
+      {Fail(Code::kConflict), TaskOutcome::kFailed, "failed", RunOutcome::kLostRace},
       {Fail(Code::kCommitUnknown), TaskOutcome::kFailed, "failed", RunOutcome::kFailed},
       {Fail(Code::kUnavailable), TaskOutcome::kFailed, "failed", RunOutcome::kFailed},
       {Fail(Code::kExhausted), TaskOutcome::kFailed, "failed", RunOutcome::kFailed},
@@ -148,6 +148,11 @@ TEST(TableSchedulerTest, OutcomesOfRuns) {
     EXPECT_EQ(record.error, test.status ? "" : "the task failed");
     EXPECT_EQ(OutcomeOf(test.status, report), test.means) << test.word;
   }
+  TaskReport partial{.outcome = TaskOutcome::kPartial};
+  partial.failures = {Error(Code::kConflict, "a group"), Error(Code::kConflict, "another")};
+  EXPECT_EQ(OutcomeOf({}, partial), RunOutcome::kLostRace);
+  partial.failures.emplace_back(Code::kIo, "a third");
+  EXPECT_EQ(OutcomeOf({}, partial), RunOutcome::kFailed);
 }
 
 TEST(TableSchedulerTest, AFailedRunIsTriedAgainWithoutNewCommits) {

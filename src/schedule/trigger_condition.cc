@@ -165,4 +165,16 @@ std::optional<TimePoint> NextChange(const Schedule& schedule, const TaskTriggerS
   return next;
 }
 
+std::optional<TimePoint> NextDue(const Schedule& schedule, const TaskTriggerState& state,
+                                 Instant at) {
+  constexpr int kSteps = 32;
+  for (int i = 0; i < kSteps; ++i) {
+    if (Judge(schedule, state, at).due()) return at.now;
+    const auto next = NextChange(schedule, state, at);
+    if (!next) return {};
+    at = {*next, at.wall + (*next - at.now)};
+  }
+  return {};
+}
+
 }  // namespace icewright

@@ -29,6 +29,7 @@ struct TaskTriggerState {
   std::optional<bool> paused = {};         ///< Set at run time; unset: as the schedule says.
   int failures = 0;                        ///< Failed runs in a row.
   std::optional<TimePoint> retry_at = {};  ///< By Instant::now: a failed run is tried again then.
+  std::optional<TimePoint> last_success = {};  ///< By Instant::wall: for people.
 
   friend bool operator==(const TaskTriggerState&, const TaskTriggerState&) = default;
 };
@@ -59,5 +60,10 @@ Verdict Judge(const Schedule& schedule, const TaskTriggerState& state, Instant a
 /// table. Unset: never.
 std::optional<TimePoint> NextChange(const Schedule& schedule, const TaskTriggerState& state,
                                     Instant at);
+
+/// The first moment, by Instant::now, at which the task is due if the table stays as it is. Unset:
+/// never, or not before NextChange has been there many times.
+std::optional<TimePoint> NextDue(const Schedule& schedule, const TaskTriggerState& state,
+                                 Instant at);
 
 }  // namespace icewright

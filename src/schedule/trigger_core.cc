@@ -9,6 +9,12 @@
 #include "config/units.h"
 
 namespace icewright {
+namespace {
+
+// A table that is written all the time must not be left alone for an hour because of some races.
+constexpr int kLostRaceFactor = 8;
+
+}  // namespace
 
 TriggerCore::TriggerCore(std::vector<TriggerTask> tasks, TriggerOptions options,
                          std::optional<TriggerState> restored)
@@ -154,8 +160,9 @@ Step TriggerCore::RecoveryAnswered(bool still_recovering, Instant at) {
 }
 
 void TriggerCore::OnResult(std::size_t task, RunOutcome outcome, Instant at) {
-  if (java()) return;
   TaskTriggerState& state = states_[task];
+  if (outcome == RunOutcome::kSucceeded) state.last_success = at.wall;
+  if (java()) return;
   switch (outcome) {
     case RunOutcome::kSucceeded:
       state.failures = 0;
@@ -169,11 +176,17 @@ void TriggerCore::OnResult(std::size_t task, RunOutcome outcome, Instant at) {
       state.retry_at = at.now + options_.retry_max_delay;
       return;
     case RunOutcome::kFailed:
+    case RunOutcome::kLostRace: {
       ++state.failures;
+      const Milliseconds most =
+          outcome == RunOutcome::kFailed
+              ? options_.retry_max_delay
+              : std::min(options_.retry_max_delay, kLostRaceFactor * options_.retry_delay);
       Milliseconds delay = options_.retry_delay;
-      for (int n = 1; n < state.failures && delay < options_.retry_max_delay; ++n) delay *= 2;
-      state.retry_at = at.now + std::min(delay, options_.retry_max_delay);
+      for (int n = 1; n < state.failures && delay < most; ++n) delay *= 2;
+      state.retry_at = at.now + std::min(delay, most);
       return;
+    }
   }
 }
 
@@ -224,6 +237,12 @@ std::string TriggerCore::Explain(std::size_t task, Instant at) const {
       return fmt::format("due ({}); the rate limit ends in {}", verdict.reason, wait);
   }
   return verdict.reason;
+}
+
+std::optional<TimePoint> TriggerCore::NextDue(std::size_t task, Instant at) const {
+  auto due = icewright::NextDue(tasks_[task].schedule, states_[task], at);
+  if (due && next_evaluation_) due = std::max(*due, *next_evaluation_);
+  return due;
 }
 
 std::optional<TriggerState> TriggerCore::Snapshot(Instant at) const {

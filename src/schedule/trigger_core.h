@@ -67,6 +67,7 @@ struct Step {
 enum class RunOutcome : std::uint8_t {
   kSucceeded,
   kFailed,       ///< Worth another try.
+  kLostRace,     ///< Likewise; others were faster, which says little about the next time.
   kNeedsRepair,  ///< Fails again until a person acts.
   kStopped,      ///< Stopped from outside; to be continued.
 };
@@ -114,6 +115,10 @@ class TriggerCore {
 
   /// Why a task is not running: for people.
   std::string Explain(std::size_t task, Instant at) const;
+
+  /// When it can start at the earliest if the table stays as it is and the lock is free. Unset: it
+  /// waits for commits.
+  std::optional<TimePoint> NextDue(std::size_t task, Instant at) const;
 
   /// kJava: unset until initialised, so that an idle restart keeps the old state.
   std::optional<TriggerState> Snapshot(Instant at) const;

@@ -71,6 +71,22 @@ TEST(TriggerDefaultTest, AFailedRunIsTriedAgainWithBackoff) {
   EXPECT_EQ(driver.fired.size(), 7U);
 }
 
+TEST(TriggerDefaultTest, ALostRaceIsTriedAgainSooner) {
+  TriggerOptions options = Ours(1, 1);
+  options.retry_max_delay = Milliseconds(100'000);
+  TriggerDriver driver(Tasks({{.on_commit_count = 2}}), options);
+  driver.Start();
+  driver.Change(Commits(2));
+  for (int n = 0; n < 6; ++n) {
+    driver.Finish(0, RunOutcome::kLostRace);
+    const std::size_t fired = driver.fired.size();
+    while (driver.fired.size() == fired) driver.AdvanceTo(driver.now + 1);
+  }
+  EXPECT_THAT(driver.fired,
+              ElementsAre(Fired{0, "a"}, Fired{100, "a"}, Fired{300, "a"}, Fired{700, "a"},
+                          Fired{1500, "a"}, Fired{2300, "a"}, Fired{3100, "a"}));
+}
+
 TEST(TriggerDefaultTest, ConditionsWaitForTheBackoff) {
   TriggerDriver driver(Tasks({{.on_commit_count = 2}}), Ours(1, 1));
   driver.Start();

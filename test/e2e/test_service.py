@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pathlib
 import signal
 import sqlite3
 import subprocess
@@ -11,53 +10,7 @@ import time
 
 import harness
 import race
-
-
-class Service:
-    """One `icewright run` with a configuration, its log and its state."""
-
-    def __init__(self, folder, tables, name="service", **maintenance):
-        self.folder = pathlib.Path(folder)
-        self.database, self.warehouse = self.folder / "catalog.db", f"file:{folder}/warehouse"
-        self.catalog = {"race": {"type": "jdbc", "uri": f"jdbc:sqlite:{self.database}", "warehouse": self.warehouse}}
-        self.config = self.folder / f"{name}.yaml"
-        self.log = self.folder / f"{name}.log"
-        self.state = self.folder / "state.db"
-        self.maintenance = {"state": str(self.state), "stop-grace": "2s", **maintenance}
-        self.configure(tables)
-        self.process = None
-
-    def configure(self, tables):
-        self.config.write_text(json.dumps({"catalog": self.catalog, "maintenance": self.maintenance | {"tables": tables}}))
-
-    def start(self):
-        with open(self.log, "a") as log:
-            self.process = subprocess.Popen([harness.ICEWRIGHT, "run", str(self.config), "--discover-interval", "500ms"],
-                                            stderr=log, stdout=log)
-        return self
-
-    def text(self):
-        return self.log.read_text() if self.log.exists() else ""
-
-    def wait_for(self, what, seconds=30):
-        until = time.monotonic() + seconds
-        while not (what() if callable(what) else what in self.text()):
-            assert self.process.poll() is None, f"the service ended: {self.text()}"
-            assert time.monotonic() < until, f"{what} did not come:\n{self.text()}"
-            time.sleep(0.05)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(timeout=30)
-        assert code == 0, f"exit {code}:\n{self.text()}"
-
-    def runs(self):
-        with contextlib.closing(sqlite3.connect(self.state)) as db:
-            return [json.loads(row[0]) for row in db.execute("SELECT record FROM icewright_run ORDER BY run_id")]
-
-    def program(self):
-        return harness.Program(self.folder, self.catalog)
-
+from service import Service
 
 COMPACT = {"min-input-files": 2, "schedule": {"commit-count": 4}}
 EXPIRE = {"retain-last": 3, "max-snapshot-age": "0s", "schedule": {"interval": "3s"}}

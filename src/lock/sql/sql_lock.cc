@@ -30,7 +30,7 @@ class SqlClient {
   LeaseTable& leases() { return leases_; }
 
   std::string NewInstance() {
-    return (options_.random != nullptr ? *options_.random : own_random_).NewUuid();
+    return options_.random != nullptr ? options_.random->NewUuid() : Random().NewUuid();
   }
 
   // Instance id of whoever holds the lock; empty: nobody.
@@ -97,7 +97,6 @@ class SqlClient {
   const std::string lock_id_;
   const LockOptions options_;
   LeaseTable leases_;
-  Random own_random_;
   std::mutex mutex_;
   std::string own_recovery_;  // guarded by mutex_
 };

@@ -26,7 +26,7 @@ class ZkLockClient {
   const std::string& lock_id() const { return lock_id_; }
 
   std::string NewInstance() {
-    return (options_.random != nullptr ? *options_.random : own_random_).NewUuid();
+    return options_.random != nullptr ? options_.random->NewUuid() : Random().NewUuid();
   }
 
   std::string Leaf(LockKind kind) const {
@@ -101,7 +101,6 @@ class ZkLockClient {
   const std::shared_ptr<ZkClient> zk_;
   const std::string lock_id_;
   const LockOptions options_;
-  Random own_random_;
   std::mutex mutex_;
   std::string own_recovery_;  // guarded by mutex_
 };
