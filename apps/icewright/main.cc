@@ -1,8 +1,10 @@
 // The program: connects the command line to the process it runs in.
 
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -10,6 +12,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/executor.h"
@@ -58,10 +61,22 @@ class SignalWatch {
   std::optional<icewright::Ticker> ticker_;
 };
 
+// A service is idle most of the time, and its runs are processes of their own: one heap, from which
+// what a busy moment took goes back. Before any thread is made: each would get a heap.
+void KeepMemorySmall(int argc, char** argv) {
+  const auto is = [&](std::string_view word) {
+    return std::any_of(argv + 1, argv + argc, [&](const char* arg) { return arg == word; });
+  };
+  if (!is("run") || is("--in-process")) return;
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
+    KeepMemorySmall(argc, argv);
     SignalWatch signals;
     icewright::cli::Env env{.out = std::cout,
                             .err = std::cerr,

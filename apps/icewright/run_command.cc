@@ -42,10 +42,6 @@ class RunCommand final : public Command {
   }
 
   Result<ExitCode> Execute(Session& session) override {
-    // A service is idle most of the time: what a busy moment took is to go back. Runs work in
-    // processes of their own.
-    ::mallopt(M_ARENA_MAX, 2);
-    ::mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     IW_ASSIGN(discover_, ParseDuration(discover_interval_));
     if (!file_.empty()) session.UseConfig(file_);
     StreamLog log(session.env().err, *session.env().clock);
@@ -153,6 +149,7 @@ class RunCommand final : public Command {
       if (!reload && parts.time->Now() < next) continue;
       next = parts.time->Now() + discover_;
       Refresh(session, service, config, parts, log, reload);
+      ::malloc_trim(0);
     }
   }
 

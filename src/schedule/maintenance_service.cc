@@ -253,6 +253,7 @@ void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun
   }
   ChildRequest child;
   if (task.child) child = *task.child;
+  if (task.child && services.aim) services.aim(child);
   child.threads = task.parallelism.value_or(pool.threads_per_task());
   child.memory_limit_bytes = pool.memory_per_task();
   const RunRequest request{.table = entry->table.key,

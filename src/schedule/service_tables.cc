@@ -58,21 +58,18 @@ struct OpenTable {
             lock, name,
             {.owner = parts.owner, .lease = config.lease, .clock = parts.clock, .log = parts.log},
             parts.memory_locks, parts.lock_connections.get()));
-    std::vector<ScheduledTask> tasks = config.tasks;
-    for (ScheduledTask& task : tasks) {
-      ChildRequest child = *task.child;
-      child.catalog = table.catalog;
-      child.properties = catalog.properties;
-      child.table = table.id;
-      task.child = std::make_shared<const ChildRequest>(std::move(child));
-    }
+    const auto aim = [shared = shared_parts, to = table](ChildRequest& child) {
+      child.catalog = to.catalog;
+      child.properties = shared->catalogs.at(to.catalog).properties;
+      child.table = to.id;
+    };
     return TableScheduler::Open(
         {.table = name,
          .key = config.uid_suffix.empty() ? name : name + "/" + config.uid_suffix,
          .triggers = config.triggers,
          .max_read_back = config.max_read_back,
          .lock = std::move(facts)},
-        std::move(tasks),
+        config.tasks,
         {.load = [shared = catalog.catalog,
                   id = table.id](RunContext& run) { return shared->LoadTable(run, id); },
          .locks = std::move(locks),
@@ -80,7 +77,8 @@ struct OpenTable {
          .time = parts.time,
          .clock = parts.clock,
          .log = parts.log,
-         .gate = std::move(gate)});
+         .gate = std::move(gate),
+         .aim = aim});
   }
 };
 

@@ -58,6 +58,8 @@ struct TableSchedulerServices {
   Clock* clock = &Clock::System();
   Log* log = &Log::Silent();
   StartGate gate = {};  ///< Asked before the lock is tried.
+  /// Completes ScheduledTask::child, which tables share, when a run begins.
+  std::function<void(ChildRequest&)> aim = {};
 };
 
 /// A run that has its lock and its record, and is to be carried out now.

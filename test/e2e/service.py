@@ -39,10 +39,10 @@ class Service:
     def configure(self, tables):
         self.config.write_text(json.dumps({"catalog": self.catalog, "maintenance": self.maintenance | {"tables": tables}}))
 
-    def start(self):
+    def start(self, discover="500ms"):
         self.log_start = len(self.text())
         with open(self.log, "a") as log:
-            self.process = subprocess.Popen([harness.ICEWRIGHT, "run", str(self.config), "--discover-interval", "500ms"],
+            self.process = subprocess.Popen([harness.ICEWRIGHT, "run", str(self.config), "--discover-interval", discover],
                                             stderr=log, stdout=log, preexec_fn=die_with_parent)
         return self
 

@@ -46,15 +46,8 @@ int HttpStatus(Code code) {
   }
 }
 
-void SendText(httplib::Response& response, std::string text, const char* type) {
-  const bool large = text.size() > kLargeAnswer;
-  response.set_content(std::move(text), type);
-  // What a large answer was made of must not stay with an idle service.
-  if (large) ::malloc_trim(0);
-}
-
 void Send(httplib::Response& response, const Json& json) {
-  SendText(response, DumpJson(json) + "\n", kJsonType);
+  response.set_content(DumpJson(json) + "\n", kJsonType);
 }
 
 void SendError(httplib::Response& response, int status, const Error& error) {
@@ -113,6 +106,10 @@ class Server final : public HttpServer {
     server_.set_default_headers({{"Cache-Control", "no-store"},
                                  {"X-Content-Type-Options", "nosniff"},
                                  {"Referrer-Policy", "no-referrer"}});
+    // What a large answer was made of must not stay with an idle service.
+    server_.set_logger([](const httplib::Request&, const httplib::Response& response) {
+      if (response.body.size() > kLargeAnswer) ::malloc_trim(0);
+    });
     server_.set_exception_handler(
         [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
           SendError(response, Error(Code::kInternal, "the answer could not be made"));
@@ -174,14 +171,14 @@ class Server final : public HttpServer {
                       {"late_ms", status.late.count()}});
     });
     server_.Get("/metrics", [this](const Request&, Response& response) {
-      SendText(response, RenderMetrics(subject_.service->status()), kMetricsType);
+      response.set_content(RenderMetrics(subject_.service->status()), kMetricsType);
     });
     server_.Get("/metrics/flink", [this](const Request& request, Response& response) {
       const bool filtered = request.get_param_value("filter-label-values") == "true";
-      SendText(response,
-               RenderFlinkMetrics(subject_.service->status(),
-                                  filtered ? LabelValues::kFiltered : LabelValues::kAsTheyAre),
-               kMetricsType);
+      response.set_content(
+          RenderFlinkMetrics(subject_.service->status(),
+                             filtered ? LabelValues::kFiltered : LabelValues::kAsTheyAre),
+          kMetricsType);
     });
   }
 
