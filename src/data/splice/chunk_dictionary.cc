@@ -131,7 +131,7 @@ Status ChunkWriter::WriteDictionary(const std::vector<Source>& sources) {
     body = page.body;
     if (only_dictionary_->codec != settings_.codec) {
       IW_TRY(LoadDictionary(*only_dictionary_));
-      IW_TRY(Compress(dictionary_.view()));
+      IW_TRY(Compress(dictionary_.view(), settings_.level));
       body = compressed_.view();
       header.crc.reset();
     }
@@ -139,7 +139,7 @@ Status ChunkWriter::WriteDictionary(const std::vector<Source>& sources) {
   } else {
     header.values = static_cast<std::int32_t>(union_.size());
     header.uncompressed = static_cast<std::int32_t>(union_.body().size());
-    IW_TRY(Compress(union_.body()));
+    IW_TRY(Compress(union_.body(), settings_.level));
     body = compressed_.view();
   }
   for (const Source& source : sources) {
@@ -150,7 +150,8 @@ Status ChunkWriter::WriteDictionary(const std::vector<Source>& sources) {
   header_.clear();
   WritePageHeader(header_, header);
   NotePage(header, header_.size() + body.size(), 0, {});
-  return Put(header, body, {});
+  IW_TRY(sink_->Append(header_));
+  return sink_->Append(body);
 }
 
 }  // namespace icewright::splice

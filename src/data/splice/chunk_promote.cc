@@ -129,7 +129,9 @@ Result<bool> ChunkWriter::Promote(Source& source) {
   header_.clear();
   WritePageHeader(header_, header);
   NotePage(header, header_.size() + levels.size() + body.size(), source.rows, std::move(bounds));
-  IW_TRY(Put(header, levels.view(), body));
+  IW_TRY(sink_->Append(header_));
+  IW_TRY(sink_->Append(levels.view()));
+  IW_TRY(Put(source, body));
   return true;
 }
 

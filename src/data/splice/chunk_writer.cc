@@ -43,7 +43,7 @@ void ChunkWriter::Count(const Source& source, Treatment treatment, const Page& p
 
 Result<OutputChunk> ChunkWriter::Write(RunContext& run, const Leaf& leaf,
                                        const ChunkSettings& settings, std::vector<Source>& sources,
-                                       ByteSink& sink) {
+                                       ChunkSink& sink) {
   settings_ = settings;
   sink_ = &sink;
   sources_ = sources.size();
@@ -91,7 +91,8 @@ Status ChunkWriter::WriteSource(Source& source) {
     for (std::size_t i = 0; i < source.pages.size(); ++i) IW_TRY(WritePage(source, i));
   }
   IW_TRY(CheckSeen(source));
-  if (settings_.count_nans && source.metrics == nullptr) IW_TRY(CountSourceNans(source));
+  if (settings_.count_nans && source.metrics == nullptr && !source.no_nans)
+    IW_TRY(CountSourceNans(source));
   if (source.deleted == nullptr) {
     out_.statistics.Add(source.statistics, source.chunk->values);
     return {};
@@ -178,7 +179,7 @@ Status ChunkWriter::CopyPage(const Source& source, std::size_t i) {
   const Page& page = source.pages[i];
   Count(source, Treatment::kVerbatim, page);
   NotePage(page.header, page.whole.size(), page.rows, source.bounds[i]);
-  return sink_->Append(page.whole);
+  return Put(source, page.whole);
 }
 
 // Other codec, or levels of a column that was required: values stay encoded.
@@ -209,18 +210,18 @@ Status ChunkWriter::TranscodePage(Source& source, std::size_t i) {
   return EmitPage(header, levels, split.values, page.rows, source.bounds[i]);
 }
 
-Status ChunkWriter::Compress(ByteView raw) {
+Status ChunkWriter::Compress(ByteView raw, std::optional<int> level) {
   compressed_.Clear();
   const std::size_t room = MaxBlockSize(settings_.codec, raw.size());
   char* const to = compressed_.Grow(room);
-  IW_ASSIGN(const std::size_t size,
-            CompressBlock(settings_.codec, settings_.level, raw, {to, room}));
+  IW_ASSIGN(const std::size_t size, CompressBlock(settings_.codec, level, raw, {to, room}));
   compressed_.Resize(size);
   return {};
 }
 
 Status ChunkWriter::EmitPage(PageHeader header, ByteView levels, ByteView values, std::int64_t rows,
                              PageBounds bounds) {
+  const auto level = IsDictionary(header.encoding) ? settings_.index_level : settings_.level;
   ByteView first;
   ByteView second;
   if (header.type == PageType::kData) {
@@ -228,10 +229,10 @@ Status ChunkWriter::EmitPage(PageHeader header, ByteView levels, ByteView values
     joined_.Append(levels);
     joined_.Append(values);
     header.uncompressed = static_cast<std::int32_t>(joined_.size());
-    IW_TRY(Compress(joined_.view()));
+    IW_TRY(Compress(joined_.view(), level));
     first = compressed_.view();
   } else {
-    if (header.is_compressed) IW_TRY(Compress(values));
+    if (header.is_compressed) IW_TRY(Compress(values, level));
     header.is_compressed = settings_.codec == BlockCodec::kNone ||
                            (header.is_compressed && compressed_.size() < values.size());
     first = levels;
@@ -243,14 +244,9 @@ Status ChunkWriter::EmitPage(PageHeader header, ByteView levels, ByteView values
   header_.clear();
   WritePageHeader(header_, header);
   NotePage(header, header_.size() + first.size() + second.size(), rows, std::move(bounds));
-  return Put(header, first, second);
-}
-
-Status ChunkWriter::Put(const PageHeader&, ByteView first, ByteView second) {
   IW_TRY(sink_->Append(header_));
-  if (!first.empty()) IW_TRY(sink_->Append(first));
-  if (!second.empty()) IW_TRY(sink_->Append(second));
-  return {};
+  IW_TRY(sink_->Append(first));
+  return sink_->Append(second);
 }
 
 // `size`: with the header. Called before the page goes to the sink.

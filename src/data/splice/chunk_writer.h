@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/run_context.h"
+#include "data/splice/chunk_sink.h"
 #include "data/splice/output_chunk.h"
 #include "data/splice/source.h"
 #include "data/splice/union_dictionary.h"
@@ -22,21 +23,23 @@ namespace icewright::splice {
 struct ChunkSettings {
   BlockCodec codec = BlockCodec::kNone;
   std::optional<int> level = {};
+  std::optional<int> index_level = {};                  ///< of pages of dictionary indices
   std::size_t dictionary_bytes = std::size_t{2} << 20;  ///< largest union
   std::size_t page_bytes = std::size_t{1} << 20;        ///< joined pages end here
   std::int64_t page_rows = 20'000;                      ///< and here
   bool dictionary = true;                               ///< may there be one?
   bool statistics = true;                               ///< are there any?
-  bool count_nans = false;                              ///< of sources without metrics
+  bool count_nans = false;                              ///< of sources that do not know
 };
 
 /// One after another; keeps its scratch memory. Single-threaded.
 class ChunkWriter {
  public:
   /// Sources in the order of rows; ReadPages is called here. Errors: kCorrupt, naming the file;
-  /// kUnsupported for what has to be decoded; kInternal if rows do not add up; those of the sink.
+  /// kUnsupported for what has to be decoded; kInternal if rows do not add up; those of the sink,
+  /// which must be done with before the bytes of the sources go.
   Result<OutputChunk> Write(RunContext& run, const Leaf& leaf, const ChunkSettings& settings,
-                            std::vector<Source>& sources, ByteSink& sink);
+                            std::vector<Source>& sources, ChunkSink& sink);
 
  private:
   // Indices through the map; dictionary values; PLAIN values.
@@ -85,13 +88,16 @@ class ChunkWriter {
   /// Writes a page of levels as `header`'s version stores them, and values.
   Status EmitPage(PageHeader header, ByteView levels, ByteView values, std::int64_t rows,
                   PageBounds bounds);
-  Status Compress(ByteView raw);
-  Status Put(const PageHeader& header, ByteView first, ByteView second);
+  Status Compress(ByteView raw, std::optional<int> level);
+  /// Bytes of a source as they are.
+  Status Put(const Source& source, ByteView bytes) {
+    return source.of_input ? sink_->AppendLasting(bytes) : sink_->Append(bytes);
+  }
   void NotePage(const PageHeader& header, std::size_t size, std::int64_t rows, PageBounds bounds);
   void Count(const Source& source, Treatment treatment, const Page& page);
 
   ChunkSettings settings_;
-  ByteSink* sink_ = nullptr;
+  ChunkSink* sink_ = nullptr;
   OutputChunk out_;
   std::size_t sources_ = 0;
   UnionDictionary union_;

@@ -139,6 +139,8 @@ Source GroupSplice::ChunkSource(const OutputColumn& column, const ColumnPlan& pl
   source.offset_index = loader_.Get(input, source.chunk->offset_index);
   source.column_index = loader_.Get(input, source.chunk->column_index);
   source.type_defined_order = input.meta.type_defined_order;
+  const std::int64_t* nans = FindColumn(input.task->data_file.nan_value_counts, column.field.id);
+  source.no_nans = nans != nullptr && *nans == 0;
   source.conversion = plan.conversion;
   if (!input.deleted.empty() && !input.deleted[unit.group].empty()) {
     source.deleted = &input.deleted[unit.group];
@@ -245,7 +247,7 @@ GroupSplice::ColumnJob GroupSplice::MakeJob(std::size_t index) const {
 }
 
 Result<WrittenColumn> GroupSplice::WriteColumn(RunContext& run, ChunkWriter& writer,
-                                               std::size_t index, ByteSink& sink) const {
+                                               std::size_t index, ChunkSink& sink) const {
   const OutputColumn& column = layout_->columns[index];
   ColumnJob job = MakeJob(index);
   WrittenColumn out;
@@ -294,14 +296,14 @@ Status GroupSplice::WriteColumns(RunContext& run) {
 Status GroupSplice::WriteSome(RunContext& run, std::size_t first, std::size_t count) {
   writers_.resize(std::max(writers_.size(), count));
   std::vector<WrittenColumn> columns(count);
-  std::vector<MemorySink> sinks(count);
+  sinks_.resize(writers_.size());
   IW_TRY(ParallelFor(run, count, static_cast<int>(count), [&](std::size_t i) -> Status {
-    ByteSink& sink = i == 0 ? file_->sink() : sinks[i];
-    IW_ASSIGN(columns[i], WriteColumn(run, writers_[i], first + i, sink));
+    sinks_[i].Begin(run, i == 0 ? &file_->sink() : nullptr);
+    IW_ASSIGN(columns[i], WriteColumn(run, writers_[i], first + i, sinks_[i]));
     return {};
   }));
   for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) IW_TRY(file_->sink().Append(sinks[i].bytes()));
+    if (i > 0) IW_TRY(sinks_[i].Flush(file_->sink()));
     for (std::size_t t = 0; t < kTreatments; ++t) treated_[t] += columns[i].chunk.treated[t];
     file_->AddColumn(std::move(columns[i]));
   }

@@ -60,7 +60,7 @@ class GroupSplice {
   Source ChunkSource(const OutputColumn& column, const ColumnPlan& plan, const Unit& unit) const;
   Source PartSource(const OutputColumn& column, std::size_t index, const Unit& unit) const;
   Result<WrittenColumn> WriteColumn(RunContext& run, ChunkWriter& writer, std::size_t column,
-                                    ByteSink& sink) const;
+                                    ChunkSink& sink) const;
   Status WriteColumns(RunContext& run);
   Status WriteSome(RunContext& run, std::size_t first, std::size_t count);
   Status CloseFile(RunContext& run);
@@ -77,6 +77,7 @@ class GroupSplice {
   std::int64_t bytes_in_ = 0, bytes_out_ = 0;  // of row groups so far: how much they shrink
   GroupLoader loader_;
   std::vector<ChunkWriter> writers_;  // one for each thread
+  std::vector<ChunkSink> sinks_;      // the same
   std::unique_ptr<FileBuilder> file_;
   RewrittenGroup result_;
   TreatmentBytes treated_ = {};

@@ -50,7 +50,8 @@ void SpliceChunk(ByteView file, const splice::FileMeta& meta, std::size_t column
     sources.push_back(source);
   }
   icewright::RunContext run;
-  icewright::MemorySink sink;
+  splice::ChunkSink sink;
+  sink.Begin(run, nullptr);
   splice::ChunkSettings settings{.codec = codec};
   settings.count_nans = meta.leaves[column].type == splice::Physical::kFloat ||
                         meta.leaves[column].type == splice::Physical::kDouble;

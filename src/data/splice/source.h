@@ -61,6 +61,7 @@ struct Source {
   ByteView bytes;                       // the chunk
   ByteView offset_index, column_index;  // empty: none
   bool type_defined_order = false;
+  bool no_nans = false;  // says the manifest
   Conversion conversion = Conversion::kNone;
   const RowRanges* deleted = nullptr;                     // null: none
   bool of_input = true;                                   // not decoded or made from nothing
