@@ -4,7 +4,11 @@ import java.nio.ByteBuffer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.iceberg.*;
 import org.apache.iceberg.catalog.*;
+import org.apache.iceberg.data.Record;
+import org.apache.iceberg.data.parquet.*;
 import org.apache.iceberg.hadoop.HadoopCatalog;
+import org.apache.iceberg.io.*;
+import org.apache.iceberg.parquet.Parquet;
 import org.apache.iceberg.parquet.ParquetUtil;
 import org.apache.iceberg.types.Conversions;
 import org.apache.iceberg.types.Types;
@@ -36,6 +40,20 @@ public class Gen {
     FileMetadata.Builder b = FileMetadata.deleteFileBuilder(t.spec());
     b = eq ? b.ofEqualityDeletes(1) : b.ofPositionDeletes();
     return b.withPath(f.getPath()).withFormat(FileFormat.PARQUET).withFileSizeInBytes(f.length()).withMetrics(m).build();
+  }
+  /** The rows of a file, written again by Iceberg's own writer. */
+  static DataFile rewritten(File f) throws Exception {
+    File to = new File(f.getPath() + ".new");
+    FileAppender<Record> w = Parquet.write(t.io().newOutputFile(to.getPath())).forTable(t).createWriterFunc(GenericParquetWriter::create).build();
+    try (CloseableIterable<Record> rows = Parquet.read(t.io().newInputFile(f.getPath())).project(t.schema())
+             .createReaderFunc(file -> GenericParquetReaders.buildReader(t.schema(), file)).build()) {
+      w.addAll(rows);
+    }
+    w.close();
+    new File(to.getParent(), "." + to.getName() + ".crc").delete();
+    if (!to.renameTo(f)) throw new java.io.IOException("rename " + to);
+    return DataFiles.builder(t.spec()).withPath(f.getPath()).withFormat(FileFormat.PARQUET).withFileSizeInBytes(f.length()).withMetrics(w.metrics())
+        .withSplitOffsets(w.splitOffsets()).build();
   }
   static ByteBuffer bound(int id, Object v) { return Conversions.toByteBuffer(SCHEMA.findType(id), v); }
   /** Entry i of a table whose files nobody needs to read: random but reproducible sizes, bounds and counts, so that it compresses like a real one. */
@@ -76,6 +94,7 @@ public class Gen {
     Schema schema = kind.equals("wide") ? wide(Integer.parseInt(a[5])) : SCHEMA;
     t = cat.createTable(TableIdentifier.of("ns", name), schema, PartitionSpec.unpartitioned(), loc, props);
     switch (kind) {
+      case "rewrite-append": { AppendFiles ap = t.newFastAppend(); for (File f : files(".parquet")) ap.appendFile(rewritten(f)); ap.commit(); break; }
       case "append": case "wide": { AppendFiles ap = t.newFastAppend(); for (File f : files(".parquet")) ap.appendFile(data(f)); ap.commit(); break; }
       case "eq-deletes": {
         AppendFiles ap = t.newFastAppend(); for (File f : files("-base.parquet")) ap.appendFile(data(f)); ap.commit();
@@ -83,7 +102,8 @@ public class Gen {
         for (int i = 0; i < d.length; i++) t.newRowDelta().addRows(data(d[i])).addDeletes(delete(e[i], true)).commit();
         break; }
       case "pos-deletes": {
-        AppendFiles ap = t.newFastAppend(); for (File f : files("-base.parquet")) ap.appendFile(data(f)); ap.commit();
+        boolean java = a.length > 5 && a[5].equals("java");
+        AppendFiles ap = t.newFastAppend(); for (File f : files("-base.parquet")) ap.appendFile(java ? rewritten(f) : data(f)); ap.commit();
         for (File f : files("-posdel.parquet")) t.newRowDelta().addDeletes(delete(f, false)).commit();
         break; }
       case "many-entries": {

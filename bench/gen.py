@@ -13,6 +13,9 @@ is committed by src/Gen.java through the real Iceberg Java library into a Hadoop
   gen.py key-upserts  NAME --base-files 100 --base-rows 500000 --commits 1000 --upserts 1000
   gen.py wide         NAME --files 8 --rows 20000 --columns 500
   gen.py many-groups  NAME --files 8 --rows 200000 --row-groups 200
+  gen.py java-files   NAME --files 100 --rows 10000 [--codec zstd|snappy]   rows of small-files, written by Iceberg Java
+  gen.py encoded      NAME --files 8 --rows 500000 --encoding plain|delta   no dictionaries
+  gen.py disjoint     NAME --files 60 --rows 20000                          dictionaries of 5,000 that share nothing
 
 The table is left in PRISTINE/NAME with metadata that points at WH/ns/NAME; run.py copies it there.
 """
@@ -88,21 +91,41 @@ def write_wide(loc, files, rows, columns, seed0):
                 else URLS.take(pa.array(r.integers(0, 20000, rows))) for k in kinds]
         write(pa.Table.from_arrays(cols, schema=schema), f"{loc}/data/{i:05d}-0-wide.parquet")
 
+def write_columns(loc, kind, files, rows, codec, seed0):
+    """Two longs, a double and a string: without dictionaries, or with ones that have no value in common."""
+    kinds = [pa.int64(), pa.int64(), pa.float64(), pa.string()]
+    schema = pa.schema([fld(c + 1, f"c{c}", kinds[c]) for c in range(4)])
+    options = {"plain": dict(use_dictionary=False), "disjoint": dict(use_dictionary=True, dictionary_pagesize_limit=2 << 20),
+               "delta": dict(use_dictionary=False, column_encoding={"c0": "DELTA_BINARY_PACKED", "c1": "DELTA_BINARY_PACKED", "c2": "BYTE_STREAM_SPLIT",
+                                                                    "c3": "DELTA_BYTE_ARRAY"})}[kind]
+    for i in range(files):
+        r = np.random.default_rng(seed0 + i)
+        n = 5000 if kind == "disjoint" else rows
+        cols = [r.integers(0, 1 << 60, n), np.sort(r.integers(0, 1 << 50, n)), r.normal(0, 1, n),
+                pa.array([f"session-{x:016x}-{x % 97:02d}" for x in r.integers(0, 1 << 62, n)])]
+        if kind == "disjoint":
+            cols = [pa.array(c).take(pa.array(r.integers(0, n, rows))) for c in cols]
+        pq.write_table(pa.Table.from_arrays([pa.array(c) for c in cols], schema=schema), f"{loc}/data/{i:05d}-0-{kind}.parquet", compression=codec,
+                       store_schema=False, **options)
+
 def main():
     p = argparse.ArgumentParser(); p.add_argument("kind"); p.add_argument("name")
     for k, d in dict(files=100, rows=10000, base_files=20, base_rows=100000, commits=50, upserts=10000, delete_files=100,
                      deletes=2000, entries=100000, per_manifest=1000, snapshots=2000, columns=500, row_groups=200, live=20000, orphan=20000, seed=1).items():
         p.add_argument("--" + k.replace("_", "-"), type=int, default=d)
-    p.add_argument("--codec", default="zstd")
+    p.add_argument("--codec", default="zstd"); p.add_argument("--encoding", default="plain"); p.add_argument("--clustered", action="store_true"); p.add_argument("--java", action="store_true")
     a = p.parse_args()
     t0 = time.time()
     loc = f"{WH}/ns/{a.name}"; shutil.rmtree(loc, ignore_errors=True); os.makedirs(f"{loc}/data")
     seed0 = a.seed * 1_000_003
-    if a.kind == "small-files":
+    if a.kind in ("small-files", "java-files"):
         for i in range(a.files):
             r = np.random.default_rng(seed0 - i)
             write(batch(seed0 + i, a.rows, np.arange(i * a.rows, (i + 1) * a.rows)), f"{loc}/data/{i:05d}-0-small.parquet", a.codec)
-        java("append", WH, a.name, a.codec, 2)
+        java("append" if a.kind == "small-files" else "rewrite-append", WH, a.name, a.codec, 2)
+    elif a.kind in ("encoded", "disjoint"):
+        write_columns(loc, a.encoding if a.kind == "encoded" else a.kind, a.files, a.rows, a.codec, seed0)
+        java("wide", WH, a.name, a.codec, 2, 4)
     elif a.kind == "wide":
         write_wide(loc, a.files, a.rows, a.columns, seed0)
         java("wide", WH, a.name, a.codec, 2, a.columns)
@@ -123,10 +146,11 @@ def main():
         else:
             for c in range(a.delete_files):  # each delete file touches one data file
                 f = c % a.base_files
-                pos = np.sort(r.choice(a.base_rows, a.deletes, replace=False))
+                first = int(r.integers(0, a.base_rows - a.deletes))
+                pos = np.arange(first, first + a.deletes) if a.clustered else np.sort(r.choice(a.base_rows, a.deletes, replace=False))
                 path = np.full(a.deletes, f"{WH}/ns/{a.name}/data/{f:05d}-base.parquet")
                 write(pa.Table.from_arrays([pa.array(path), pa.array(pos)], schema=POS_SCHEMA), f"{loc}/data/{c:05d}-posdel.parquet", a.codec)
-        java(a.kind, WH, a.name, a.codec, 2)
+        java(a.kind, WH, a.name, a.codec, 2, *["java"] * a.java)
     elif a.kind == "key-upserts":  # keys in no order, so that bounds tell files apart no more than in a real upsert table; format version 3
         total = a.base_files * a.base_rows; step = 1_000_003
         assert np.gcd(step, total) == 1

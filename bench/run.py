@@ -34,6 +34,7 @@ PYTHON = str(ROOT / ".venv-peers/bin/python")
 TABLES = {
     "sf1000": ["small-files", "--files", "1000"],
     "sf100": ["small-files", "--files", "100"],
+    "sf100-own": ["sf100", "--target-file-size-bytes", "4MiB"],
     "sf5": ["small-files", "--files", "5", "--rows", "1000"],
     "eq500k": ["eq-deletes"],
     "pos200k": ["pos-deletes"],
@@ -46,6 +47,15 @@ TABLES = {
     "up20m-of-50m": ["key-upserts", "--base-files", "60", "--base-rows", "500000", "--commits", "20", "--upserts", "1000000"],
     "up1m": ["key-upserts", "--base-files", "10", "--base-rows", "100000", "--commits", "100", "--upserts", "1000"],
     "orph20k": ["orphans", "--live", "20000", "--orphan", "20000"],
+    "java200": ["java-files", "--files", "200"],
+    "java200-snappy": ["java-files", "--files", "200", "--codec", "snappy"],
+    "plain8": ["encoded", "--files", "8", "--rows", "500000", "--encoding", "plain"],
+    "delta8": ["encoded", "--files", "8", "--rows", "500000", "--encoding", "delta"],
+    "disjoint60": ["disjoint", "--files", "60", "--rows", "20000"],
+    "repair200": ["many-groups", "--files", "1", "--rows", "1000000", "--row-groups", "200"],
+    "clustered4": ["pos-deletes", "--delete-files", "4", "--deletes", "5000", "--clustered", "--java"],
+    "clustered20": ["pos-deletes", "--delete-files", "20", "--deletes", "1000", "--clustered", "--java"],
+    "scattered20": ["pos-deletes", "--delete-files", "20", "--deletes", "1000"],
     "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
 }
 
@@ -56,13 +66,24 @@ COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "dele
 CONVERT = ["convert-equality-deletes", "--equality-field-columns", "id"]
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 SPLICE = [*COMPACT, "--engine", "splice"]
+AUTO = [*COMPACT, "--engine", "auto"]
 WORKLOADS = {
     "compact-sf1000": ("sf1000", COMPACT, True),
     "compact-sf100": ("sf100", COMPACT, True),
     "splice-sf1000": ("sf1000", SPLICE, True),
     "splice-sf100": ("sf100", SPLICE, True),
+    "splice-java-zstd": ("java200", SPLICE, True),
+    "splice-java-snappy": ("java200-snappy", SPLICE, True),
+    "splice-plain": ("plain8", SPLICE, True),
+    "splice-delta": ("delta8", SPLICE, True),
+    "splice-disjoint": ("disjoint60", SPLICE, True),
+    "splice-repair": ("repair200", SPLICE, True),
+    "splice-again": ("sf100-own", SPLICE, True),
     "splice-200-row-groups": ("groups200", SPLICE, True),
-    "splice-200k-position-deletes": ("pos200k", SPLICE, True),
+    "splice-1-percent-in-4-files": ("clustered4", SPLICE, True),
+    "splice-1-percent-in-20-files": ("clustered20", SPLICE, True),
+    "auto-1-percent-scattered": ("scattered20", AUTO, True),
+    "auto-200k-position-deletes": ("pos200k", AUTO, True),
     "compact-5-small-files": ("sf5", ["rewrite-data-files"], True),
     "equality-deletes-500k": ("eq500k", COMPACT, True),
     "position-deletes-200k": ("pos200k", COMPACT, True),
@@ -95,14 +116,26 @@ YARDSTICK = """
 import glob, sys, pyarrow as pa, pyarrow.parquet as pq
 pa.set_cpu_count(2)
 files = sorted(glob.glob(sys.argv[1] + '/data/*.parquet'))
+codec = pq.ParquetFile(files[0]).metadata.row_group(0).column(0).compression
+level = dict(compression_level=3) if codec == 'ZSTD' else {}
 writer = None
 for f in files:
     t = pq.read_table(f)
-    writer = writer or pq.ParquetWriter(sys.argv[2], t.schema, compression='zstd', compression_level=3, store_decimal_as_integer=True)
+    writer = writer or pq.ParquetWriter(sys.argv[2], t.schema, compression=codec, store_decimal_as_integer=True, **level)
     writer.write_table(t, row_group_size=1 << 20)
 writer.close()
 """
-YARDSTICKS = {"compact-sf1000", "compact-sf100", "splice-sf1000", "splice-sf100"}
+YARDSTICKS = {"compact-sf1000", "compact-sf100"} | {w for w, (_, arguments, _) in WORKLOADS.items() if arguments is SPLICE and "percent" not in w}
+# Of these the decoding engine does the same work right after, and both results are read by pyarrow.
+BESIDE_DECODING = {w for w, (_, arguments, _) in WORKLOADS.items() if arguments in (SPLICE, AUTO)}
+COPIED = {"splice-plain", "splice-delta"}  # measured beside cp
+
+READ = """
+import sys, pyarrow as pa, pyarrow.parquet as pq
+pa.set_cpu_count(2)
+for f in sys.argv[1:]:
+    for batch in pq.ParquetFile(f).iter_batches(65536): pass
+"""
 
 
 def measure(command, **options):
@@ -117,15 +150,53 @@ def measure(command, **options):
     return figures, out
 
 
+def command_on(target, arguments):
+    at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
+    return [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
+
+
+def make(table):
+    of, *more = TABLES[table]
+    if of in TABLES:  # as the program itself leaves it
+        target = fresh(of)
+        expire = ["expire-snapshots", "--max-snapshot-age", "0s", "--retain-last", "1"]
+        for arguments in ([*COMPACT, *more], expire):
+            subprocess.run(command_on(target, arguments), check=True, stdout=subprocess.DEVNULL)
+        target.rename(PRISTINE / table)
+    else:
+        subprocess.run([PYTHON, str(ROOT / "bench/gen.py"), of, table, *more], check=True)
+
+
 def fresh(table):
     if not (PRISTINE / table).exists():
-        kind, *rest = TABLES[table]
-        subprocess.run([PYTHON, str(ROOT / "bench/gen.py"), kind, table, *rest], check=True)
-    target = WH / "ns" / table
+        make(table)
+    name = TABLES[table][0] if TABLES[table][0] in TABLES else table  # its metadata names this folder
+    target = WH / "ns" / name
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cp", "-a", str(PRISTINE / table), str(target)], check=True)
     return target
+
+
+def live_files(target):
+    rows = json.loads(subprocess.run([ICEWRIGHT, "--output", "json", "inspect", str(target), "data-files"], capture_output=True, text=True, check=True).stdout)
+    return [row["file_path"] for row in rows]
+
+
+def beside_decoding(table, target, line):
+    """Decoding does the same work on a fresh copy; both results are read."""
+    def read(paths):
+        return measure([PYTHON, "-c", READ, *paths])[0]["cpu_s"]
+    results = []
+    for path in live_files(target):  # decoding takes the folder
+        results.append(shutil.move(path.removeprefix("file:"), BENCH / f"result-{len(results)}.parquet"))
+    line["decoding"], _ = measure(command_on(target := fresh(table), COMPACT))
+    line["ratio_to_decoding"] = round(line["cpu_s"] / line["decoding"]["cpu_s"], 3)
+    decoded = live_files(target)
+    rounds = [(read(results), read(decoded)) for _ in range(3)]  # in turn: the machine is not alone
+    line["read_cpu_s"] = {"result": min(ours for ours, _ in rounds), "decoded": min(theirs for _, theirs in rounds)}
+    for path in results:
+        path.unlink()
 
 
 def digest(target):
@@ -186,6 +257,8 @@ def run(workload, wanted_peers=()):
     at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
     command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
     figures, out = measure(command)
+        write_listing(target)
+    figures, out = measure(command_on(target, arguments))
     line = {"workload": workload, **figures}
     report = json.loads(out)
     line["counts"] = report["counts"]
@@ -212,7 +285,13 @@ def run(workload, wanted_peers=()):
         out_file = BENCH / "yardstick.parquet"
         line["yardstick"], _ = measure([PYTHON, "-c", YARDSTICK, str(PRISTINE / table), str(out_file)])
         out_file.unlink()
-        line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 2)
+        line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 3)
+    if workload in COPIED:
+        copy = BENCH / "copied"
+        line["cp"], _ = measure(["cp", "-r", str(PRISTINE / table / "data"), str(copy)])
+        shutil.rmtree(copy)
+    if workload in BESIDE_DECODING:
+        beside_decoding(table, target, line)
     if "--memory" in arguments and "rewrite-data-files" in arguments:
         limit = int(arguments[arguments.index("--memory") + 1].removesuffix("MiB"))
         assert figures["max_rss_mb"] <= limit, f"{workload}: {figures['max_rss_mb']} MB of RSS under a limit of {limit} MiB"

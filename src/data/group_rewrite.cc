@@ -35,6 +35,14 @@ std::int64_t EncodedBytes(const std::vector<FileTask>& tasks) {
 
 }  // namespace
 
+SortOrderId TableOrderId(const TableMetadata& metadata, const std::optional<SortOrder>& wanted) {
+  if (!wanted || wanted->fields.empty()) return SortOrderId{0};
+  for (const SortOrder& order : metadata.sort_orders) {
+    if (order.fields == wanted->fields) return order.id;
+  }
+  return SortOrderId{0};
+}
+
 Result<GroupRewriteSetup> MakeGroupRewriteSetup(std::shared_ptr<const TableMetadata> metadata,
                                                 std::shared_ptr<FileIO> io,
                                                 std::string operation_id) {
@@ -102,15 +110,6 @@ bool GroupRewrite::IsOnePartition() const {
   });
 }
 
-// The id of a sort order of the table that has the same fields; 0 if there is none.
-SortOrderId GroupRewrite::TableOrderId() const {
-  if (!request_.sort_order || request_.sort_order->fields.empty()) return SortOrderId{0};
-  for (const SortOrder& order : setup_.metadata->sort_orders) {
-    if (order.fields == request_.sort_order->fields) return order.id;
-  }
-  return SortOrderId{0};
-}
-
 Status GroupRewrite::PrepareSort(const PartitionSpec& spec) {
   std::vector<SortField> fields;
   if (!IsOnePartition()) {
@@ -146,7 +145,7 @@ Status GroupRewrite::Prepare(RunContext& run) {
   write_plan->row_group_bytes = budget_.row_group_bytes;
   write_plan->dictionary_bytes = budget_.dictionary_bytes;
   write_plan->raw_row_group_bytes = budget_.raw_row_group_bytes;
-  write_plan->sort_order_id = TableOrderId();
+  write_plan->sort_order_id = TableOrderId(*setup_.metadata, request_.sort_order);
   write_plan_ = std::move(write_plan);
   if (request_.sort_order && !request_.sort_order->fields.empty()) IW_TRY(PrepareSort(*spec));
 
@@ -291,7 +290,7 @@ RewrittenGroup GroupRewrite::Report(const GroupReader& reader, std::vector<DataF
   }
   if (request_.sort_order && !request_.sort_order->fields.empty() &&
       write_plan_->sort_order_id == SortOrderId{0}) {
-    group.notes.push_back("the sort order is not one of the table's: sort_order_id is 0");
+    group.notes.emplace_back(kForeignOrder);
   }
   return group;
 }

@@ -33,6 +33,14 @@ struct GroupRewriteSetup {
   std::shared_ptr<std::timed_mutex> alone;  ///< held by a group that needs the whole memory
 };
 
+/// The id of a sort order of the table that has the same fields as the wanted one; 0 if there is
+/// none.
+SortOrderId TableOrderId(const TableMetadata& metadata, const std::optional<SortOrder>& wanted);
+
+/// What people are told where rows are sorted by an order that is not one of the table's.
+inline constexpr std::string_view kForeignOrder =
+    "the sort order is not one of the table's: sort_order_id is 0";
+
 /// Errors: kUnsupported, kInvalidArgument for the table's properties.
 Result<GroupRewriteSetup> MakeGroupRewriteSetup(std::shared_ptr<const TableMetadata> metadata,
                                                 std::shared_ptr<FileIO> io,
@@ -98,7 +106,6 @@ class GroupRewrite {
   Status Prepare(RunContext& run);
   Status PrepareSort(const PartitionSpec& spec);
   bool IsOnePartition() const;
-  SortOrderId TableOrderId() const;
   Status WriteAll(RunContext& run, GroupReader& reader);
   Status WriteSorted(RunContext& run, GroupReader& reader);
   Status WriteBatch(RunContext& run, const GroupBatch& batch);

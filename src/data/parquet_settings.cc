@@ -142,8 +142,8 @@ Status SetBloomFilters(const WritePlan& plan, const PathsById& paths, Builder& b
 
 }  // namespace
 
-Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(const WritePlan& plan,
-                                                                         arrow::MemoryPool* pool) {
+Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(
+    const WritePlan& plan, arrow::MemoryPool* pool, const std::vector<std::string>& plain) {
   Builder builder;
   builder.memory_pool(pool);
   builder.version(parquet::ParquetVersion::PARQUET_2_6);
@@ -164,6 +164,7 @@ Result<std::shared_ptr<parquet::WriterProperties>> MakeParquetProperties(const W
                 [&](const std::string& path, const std::string&, const std::string& value) {
                   if (ToLower(value) != "true") builder.disable_dictionary(path);
                 });
+  for (const std::string& path : plain) builder.disable_dictionary(path);
   IW_TRY(SetBloomFilters(plan, paths, builder));
   return builder.build();
 }

@@ -11,6 +11,7 @@
 #include "codec/json.h"
 #include "data/arrow_bridge.h"
 #include "data/column_metrics.h"
+#include "data/dictionary_choice.h"
 #include "data/format_writers.h"
 #include "data/parquet_row_groups.h"
 #include "data/parquet_schema.h"
@@ -23,15 +24,13 @@ namespace {
 // they come, and the schema keeps what Arrow's types cannot say (uuid, names that Java sanitises).
 class ParquetWriter final : public FileWriter {
  public:
-  ParquetWriter(WriterInput input, std::vector<ParquetLeaf> leaves,
-                std::unique_ptr<parquet::ParquetFileWriter> file)
+  ParquetWriter(WriterInput input, std::shared_ptr<parquet::schema::GroupNode> schema)
       : plan_(std::move(input.plan)),
         sink_(std::move(input.sink)),
         pool_(std::move(input.pool)),
-        leaves_(std::move(leaves)),
-        metrics_(plan_->schema, plan_->metrics),
-        file_(std::move(file)),
-        row_groups_(MakeRowGroups({plan_.get(), &leaves_, pool_.get(), file_.get()})) {}
+        leaves_(ParquetLeaves(plan_->schema)),
+        schema_(std::move(schema)),
+        metrics_(plan_->schema, plan_->metrics) {}
 
   ~ParquetWriter() override {
     if (!closed_) sink_->Abandon();
@@ -39,6 +38,7 @@ class ParquetWriter final : public FileWriter {
 
   Status Write(RunContext& run, const arrow::RecordBatch& batch) override {
     if (batch.num_rows() == 0) return {};
+    if (file_ == nullptr) IW_TRY(Open(NearUniqueColumns(batch, leaves_)));
     IW_TRY(metrics_.Update(batch));
     const std::int64_t raw_row_bytes = BytesPerRow(batch);
     for (std::int64_t done = 0; done < batch.num_rows();) {
@@ -56,16 +56,18 @@ class ParquetWriter final : public FileWriter {
   }
 
   std::int64_t estimated_bytes() const override {
-    return sink_->bytes_written() + row_groups_->open().bytes;
+    return sink_->bytes_written() + open_group().bytes;
   }
-  std::int64_t uncompressed_bytes() const override { return row_groups_->open().unencoded_bytes; }
-  std::int64_t buffered_bytes() const override { return row_groups_->open().held_bytes; }
+  std::int64_t uncompressed_bytes() const override { return open_group().unencoded_bytes; }
+  std::int64_t buffered_bytes() const override { return open_group().held_bytes; }
 
   Status EndRowGroup(RunContext& run) override {
+    if (file_ == nullptr) return {};
     return Guarded([&] { return row_groups_->End(run); });
   }
 
   Result<DataFile> Close(RunContext& run) override {
+    if (file_ == nullptr) IW_TRY(Open({}));
     IW_TRY(EndRowGroup(run));
     IW_TRY(Guarded([&]() -> Status {
       file_->Close();
@@ -84,6 +86,24 @@ class ParquetWriter final : public FileWriter {
 
  private:
   Status Guarded(const std::function<Status()>& fn) { return GuardWrite(*sink_, fn); }
+
+  // When the first rows are there: they show which columns get no dictionary.
+  Status Open(const std::vector<std::string>& plain) {
+    IW_ASSIGN(auto properties, MakeParquetProperties(*plan_, pool_.get(), plain));
+    auto key_values =
+        arrow::key_value_metadata({"iceberg.schema"}, {DumpJson(plan_->schema.ToJson())});
+    IW_TRY(Guarded([&]() -> Status {
+      file_ = parquet::ParquetFileWriter::Open(sink_, schema_, std::move(properties),
+                                               std::move(key_values));
+      return {};
+    }));
+    row_groups_ = MakeRowGroups({plan_.get(), &leaves_, pool_.get(), file_.get()});
+    return {};
+  }
+
+  OpenRowGroup open_group() const {
+    return row_groups_ == nullptr ? OpenRowGroup{} : row_groups_->open();
+  }
 
   static std::unique_ptr<RowGroups> MakeRowGroups(const RowGroupsInput& input) {
     return input.plan->raw_row_group_bytes ? MakeRowGroupsByColumn(input)
@@ -140,8 +160,9 @@ class ParquetWriter final : public FileWriter {
   const std::shared_ptr<WriterSink> sink_;
   const std::shared_ptr<arrow::MemoryPool> pool_;
   const std::vector<ParquetLeaf> leaves_;
+  const std::shared_ptr<parquet::schema::GroupNode> schema_;
   ColumnMetrics metrics_;
-  std::unique_ptr<parquet::ParquetFileWriter> file_;
+  std::unique_ptr<parquet::ParquetFileWriter> file_;  // null before the first rows
   std::unique_ptr<RowGroups> row_groups_;
   std::int64_t rows_ = 0;
   bool closed_ = false;
@@ -151,18 +172,10 @@ class ParquetWriter final : public FileWriter {
 
 Result<std::unique_ptr<FileWriter>> OpenParquetWriter(RunContext&, WriterInput input) {
   IW_ASSIGN(auto schema, ToParquetSchema(input.plan->schema));
-  IW_ASSIGN(auto properties, MakeParquetProperties(*input.plan, input.pool.get()));
-  auto key_values =
-      arrow::key_value_metadata({"iceberg.schema"}, {DumpJson(input.plan->schema.ToJson())});
-  std::unique_ptr<parquet::ParquetFileWriter> file;
-  IW_TRY(GuardWrite(*input.sink, [&]() -> Status {
-    file = parquet::ParquetFileWriter::Open(input.sink, std::move(schema), std::move(properties),
-                                            std::move(key_values));
-    return {};
-  }));
-  auto leaves = ParquetLeaves(input.plan->schema);
+  // Settings that cannot be kept are refused before there are rows.
+  IW_TRY(MakeParquetProperties(*input.plan, input.pool.get()));
   return std::unique_ptr<FileWriter>(
-      std::make_unique<ParquetWriter>(std::move(input), std::move(leaves), std::move(file)));
+      std::make_unique<ParquetWriter>(std::move(input), std::move(schema)));
 }
 
 }  // namespace icewright

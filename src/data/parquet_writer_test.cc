@@ -317,5 +317,81 @@ TEST(ParquetWriterTest, TakesDictionariesAndDenseBatchesInOneColumn) {
   EXPECT_THAT(file.null_value_counts, ElementsAre(Pair(FieldId{1}, 2)));
 }
 
+// Rows (key, text, few): key and text have `distinct` values each, few has ten.
+std::string ManyRows(int rows, int distinct) {
+  std::string out = "[";
+  for (int i = 0; i < rows; ++i) {
+    const std::string n = std::to_string(i % distinct);
+    out += (i == 0 ? "[" : ",[") + n + ",\"text" + n + "\"," + std::to_string(i % 10) + "]";
+  }
+  return out + "]";
+}
+
+TEST(ParquetWriterTest, NearUniqueColumnsGetNoDictionary) {
+  struct Case {
+    const char* name;
+    int rows, distinct;
+    bool dictionary;
+  };
+  constexpr Case kCases[] = {{"unique", 3000, 3000, false},
+                             {"nearly", 3000, 2750, false},
+                             {"half", 3000, 1500, true},
+                             {"too few to tell", 900, 900, true}};
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    WriteTable table(MakeSchema(
+        {{1, "key", TypeId::kLong}, {2, "text", TypeId::kString}, {3, "few", TypeId::kInt}}));
+    const std::string rows = ManyRows(c.rows, c.distinct);
+    IW_ASSERT_OK_AND_ASSIGN(const DataFile file, table.Write("a.parquet", rows));
+    const auto footer = Footer(table, file);
+    const auto group = footer->metadata()->RowGroup(0);
+    EXPECT_EQ(group->ColumnChunk(0)->has_dictionary_page(), c.dictionary);
+    EXPECT_EQ(group->ColumnChunk(1)->has_dictionary_page(), c.dictionary);
+    EXPECT_TRUE(group->ColumnChunk(2)->has_dictionary_page());
+    IW_ASSERT_OK_AND_ASSIGN(const auto got, table.Read(file));
+    EXPECT_TRUE(got->Equals(*RowsOf(table.schema(), rows)));
+  }
+}
+
+TEST(ParquetWriterTest, NearUniqueIsCountedAmongValuesThatArePresent) {
+  WriteTable table(MakeSchema({{1, "key", TypeId::kLong}, {2, "rare", TypeId::kLong}}));
+  std::string rows = "[";
+  for (int i = 0; i < 4000; ++i) {
+    const std::string n = std::to_string(i);
+    rows +=
+        (i == 0 ? "[" : ",[") + (i % 2 == 0 ? n : "null") + "," + (i % 5 == 0 ? n : "null") + "]";
+  }
+  IW_ASSERT_OK_AND_ASSIGN(const DataFile file, table.Write("a.parquet", rows + "]"));
+  const auto footer = Footer(table, file);
+  const auto group = footer->metadata()->RowGroup(0);
+  EXPECT_FALSE(group->ColumnChunk(0)->has_dictionary_page());
+  EXPECT_TRUE(group->ColumnChunk(1)->has_dictionary_page()) << "800 values tell too little";
+}
+
+TEST(ParquetWriterTest, NearUniqueDictionariesOfABatchAreWrittenAsValues) {
+  WriteTable table(MakeSchema({{1, "s", TypeId::kString}}));
+  std::string indices = "[";
+  std::string values = "[";
+  std::string rows = "[";
+  constexpr int kRows = 2000;
+  for (int i = 0; i < kRows; ++i) {
+    const char* comma = i == 0 ? "" : ",";
+    indices += comma + std::to_string(kRows - 1 - i);
+    values += comma + ("\"v" + std::to_string(i) + "\"");
+    rows += comma + ("[\"v" + std::to_string(kRows - 1 - i) + "\"]");
+  }
+  const auto array = *arrow::json::DictArrayFromJSONString(
+      arrow::dictionary(arrow::int32(), arrow::utf8()), indices + "]", values + "]");
+  const auto batch =
+      arrow::RecordBatch::Make(arrow::schema({arrow::field("s", array->type())}), kRows, {array});
+  IW_ASSERT_OK_AND_ASSIGN(const DataFile file, table.Write("a", {batch, batch}));
+  const auto footer = Footer(table, file);
+  EXPECT_FALSE(footer->metadata()->RowGroup(0)->ColumnChunk(0)->has_dictionary_page());
+  IW_ASSERT_OK_AND_ASSIGN(const auto got, table.Read(file));
+  const auto want = RowsOf(table.schema(), rows + "]");
+  EXPECT_TRUE(got->Slice(0, kRows)->Equals(*want));
+  EXPECT_TRUE(got->Slice(kRows)->Equals(*want));
+}
+
 }  // namespace
 }  // namespace icewright

@@ -11,6 +11,7 @@
 #include "data/rewrite_engine.h"
 #include "data/splice/group_plan.h"
 #include "data/splice/group_splice.h"
+#include "data/splice/key_order.h"
 #include "data/splice/verify.h"
 
 namespace icewright {
@@ -28,13 +29,13 @@ class SplicingEngine final : public RewriteEngine {
 
   Result<RewrittenGroup> Rewrite(RunContext& run, const RewriteGroupRequest& request) override {
     const std::int64_t group_id = next_group_.fetch_add(1, std::memory_order_relaxed);
-    IW_ASSIGN(Plan plan, MakePlan(run, request));
+    IW_ASSIGN(Plan plan, MakePlan(run, request, true));
     if (plan.layout == nullptr) return Decode(run, request, group_id, plan.reason);
-    splice::GroupSplice group(setup_, plan.layout, request, group_id);
+    splice::GroupSplice group(setup_, plan.layout, *plan.request, group_id);
     auto result = Guarded([&] { return group.Execute(run, std::move(plan.inputs)); });
     if (result && request.verify_values) {
       const auto same =
-          Guarded([&] { return splice::VerifyGroup(run, setup_, request, result->added); });
+          Guarded([&] { return splice::VerifyGroup(run, setup_, *plan.request, result->added); });
       if (!same) {
         std::vector<Location> written;
         for (const DataFile& file : result->added) written.push_back(file.file_path);
@@ -48,7 +49,7 @@ class SplicingEngine final : public RewriteEngine {
   }
 
   Result<RewriteEstimate> Estimate(RunContext& run, const RewriteGroupRequest& request) override {
-    IW_ASSIGN(const Plan plan, MakePlan(run, request));
+    IW_ASSIGN(const Plan plan, MakePlan(run, request, false));
     if (plan.layout != nullptr) return splice::Describe(*plan.layout, plan.inputs);
     RewriteEstimate out;
     out.bytes_by_treatment["decode"] = BytesOf(request);
@@ -60,7 +61,8 @@ class SplicingEngine final : public RewriteEngine {
   // Without a layout the group is decoded, for this reason.
   struct Plan {
     std::shared_ptr<const Layout> layout;
-    std::vector<Input> inputs;
+    std::unique_ptr<RewriteGroupRequest> request;  // with the tasks in the order of the output
+    std::vector<Input> inputs;                     // of its tasks
     std::string reason;
   };
 
@@ -71,7 +73,8 @@ class SplicingEngine final : public RewriteEngine {
                            });
   }
 
-  Result<Plan> MakePlan(RunContext& run, const RewriteGroupRequest& request) {
+  // `prove`: where rows are to be sorted, read the keys.
+  Result<Plan> MakePlan(RunContext& run, const RewriteGroupRequest& request, bool prove) {
     Plan plan;
     if (auto why = splice::WhyDecodeGroup(request)) {
       plan.reason = std::move(*why);
@@ -82,7 +85,16 @@ class SplicingEngine final : public RewriteEngine {
       plan.reason = layout.reason;
       return plan;
     }
-    IW_ASSIGN(plan.inputs, splice::PlanInputs(run, setup_, *layout.layout, request));
+    plan.request = std::make_unique<RewriteGroupRequest>(request);
+    if (request.sort_order && !request.sort_order->fields.empty()) {
+      IW_ASSIGN(auto tasks, splice::InKeyOrder(run, setup_, request, prove));
+      if (!tasks) {
+        plan.reason = "rows are sorted, and files overlap";
+        return plan;
+      }
+      plan.request->tasks = std::move(*tasks);
+    }
+    IW_ASSIGN(plan.inputs, splice::PlanInputs(run, setup_, *layout.layout, *plan.request));
     const bool all_decoded = std::all_of(plan.inputs.begin(), plan.inputs.end(),
                                          [](const Input& input) { return input.decode_all; });
     if (all_decoded) {

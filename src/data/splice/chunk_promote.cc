@@ -13,17 +13,20 @@
 namespace icewright::splice {
 namespace {
 
-// A page of its own must not be much bigger than pages are.
+// A page of its own must not be much bigger than pages are: in rows, or it must be small in bytes.
 constexpr std::int64_t kMostPages = 4;
+constexpr std::int64_t kMostPagesIfSmall = 8;
 constexpr std::int64_t kMostValues = 1 << 24;
 
 }  // namespace
 
 bool ChunkWriter::MayPromote(const Source& source) const {
+  const bool small =
+      source.dictionary->header.uncompressed <= static_cast<std::int64_t>(settings_.page_bytes);
+  const std::int64_t most_rows = settings_.page_rows * (small ? kMostPagesIfSmall : kMostPages);
   if (source.mode != DictionaryMode::kPlain || source.codec != settings_.codec ||
       !source.same_form() || source.deleted != nullptr || source.pages.empty() ||
-      !source.row_aligned || source.rows > settings_.page_rows * kMostPages ||
-      source.chunk->values > kMostValues) {
+      !source.row_aligned || source.rows > most_rows || source.chunk->values > kMostValues) {
     return false;
   }
   for (const Page& page : source.pages) {

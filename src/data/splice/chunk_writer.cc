@@ -76,6 +76,7 @@ Result<OutputChunk> ChunkWriter::Write(RunContext& run, const Leaf& leaf,
     IW_TRY(WriteSource(source));
   }
   IW_TRY(FlushPending());
+  if (settings.bloom) IW_TRY(MakeBloom(run, sources));
   if (out_.rows != rows) {
     return Error(Code::kInternal,
                  fmt::format("{} rows in a spliced chunk instead of {}", out_.rows, rows));

@@ -19,17 +19,26 @@
 
 namespace icewright::splice {
 
+/// A Bloom filter that the table wants.
+struct BloomSettings {
+  std::int64_t ndv = 0;  ///< distinct values it is made for
+  double fpp = 0.01;
+  bool fold = false;  ///< to the size that the values need
+};
+
 /// How chunks of a column are written.
 struct ChunkSettings {
   BlockCodec codec = BlockCodec::kNone;
   std::optional<int> level = {};
-  std::optional<int> index_level = {};                  ///< of pages of dictionary indices
-  std::size_t dictionary_bytes = std::size_t{2} << 20;  ///< largest union
-  std::size_t page_bytes = std::size_t{1} << 20;        ///< joined pages end here
-  std::int64_t page_rows = 20'000;                      ///< and here
-  bool dictionary = true;                               ///< may there be one?
-  bool statistics = true;                               ///< are there any?
-  bool count_nans = false;                              ///< of sources that do not know
+  std::optional<int> index_level = {};                   ///< of pages of dictionary indices
+  std::size_t dictionary_bytes = std::size_t{2} << 20;   ///< largest union
+  std::size_t busy_dictionary_bytes = dictionary_bytes;  ///< whose entries are used many times
+  std::size_t page_bytes = std::size_t{1} << 20;         ///< joined pages end here
+  std::int64_t page_rows = 20'000;                       ///< and here
+  bool dictionary = true;                                ///< may there be one?
+  bool statistics = true;                                ///< are there any?
+  std::optional<BloomSettings> bloom = {};
+  bool count_nans = false;  ///< of sources that do not know
 };
 
 /// One after another; keeps its scratch memory. Single-threaded.
@@ -56,6 +65,9 @@ class ChunkWriter {
   Status TranscodePage(Source& source, std::size_t i);
   Result<std::int64_t> CountPageNans(Source& source, const Page& page);
   Status CountSourceNans(Source& source);
+  class BloomBuilder;
+  Status MakeBloom(RunContext& run, std::vector<Source>& sources);
+  Status AddToBloom(Source& source, BloomBuilder& filter);
   Status KeepWhole(Source& source, std::size_t i);
   Status CheckSeen(const Source& source) const;
   Result<bool> Promote(Source& source);

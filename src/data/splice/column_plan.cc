@@ -183,6 +183,9 @@ class Planner {
         return Decode(dirty ? "deleted rows in an encoding that must be decoded"
                             : "a promoted type in an encoding that must be decoded");
       }
+      if (column.settings.bloom && !OnlyPlainOrDictionary(leaf, chunk)) {
+        return Decode("a Bloom filter over an encoding that must be decoded");
+      }
       constexpr std::uint32_t kDictionaries = 1U << 2 | 1U << 8;
       dictionary = dictionary || (chunk.encodings & kDictionaries) != 0;
       transcode = transcode || CodecOf(chunk.codec) != column.settings.codec;

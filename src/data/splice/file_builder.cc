@@ -89,6 +89,17 @@ Status FileBuilder::EndGroup(std::int64_t rows) {
   if (at != file_->bytes_written()) {
     return Error(Code::kInternal, file_->location().text() + ": pages do not add up to the file");
   }
+  return WriteBlooms();
+}
+
+// Behind each row group, where the format allows them, so that few are in memory.
+Status FileBuilder::WriteBlooms() {
+  for (Column& column : groups_.back().columns) {
+    if (column.chunk.bloom.empty()) continue;
+    column.bloom = {.offset = file_->bytes_written(), .size = std::ssize(column.chunk.bloom)};
+    IW_TRY(file_->Append(column.chunk.bloom));
+    column.chunk.bloom = Bytes();
+  }
   return {};
 }
 
@@ -157,6 +168,10 @@ void FileBuilder::WriteChunk(ThriftWriter& w, const Column& column, const Output
     w.I32(2, static_cast<int>(key.second));
     w.I32(3, pages);
     w.End();
+  }
+  if (column.bloom.size > 0) {
+    w.I64(14, column.bloom.offset);
+    w.I32(15, column.bloom.size);
   }
   chunk.sizes.Write(w, 16);
   w.End();

@@ -41,7 +41,7 @@ class FileBuilder {
   struct Column {
     OutputChunk chunk;
     std::int64_t offset = 0;  // of the chunk in the file
-    FileRange column_index = {}, offset_index = {};
+    FileRange column_index = {}, offset_index = {}, bloom = {};
   };
   struct Group {
     std::vector<Column> columns;
@@ -51,6 +51,7 @@ class FileBuilder {
   FileBuilder(std::shared_ptr<const Layout> layout, std::unique_ptr<OutputFile> file)
       : layout_(std::move(layout)), file_(std::move(file)), facts_(layout_->columns.size()) {}
 
+  Status WriteBlooms();
   Status WriteIndexes(RunContext& run);
   Status WriteColumnIndexes();
   Status Append(FileRange& range);

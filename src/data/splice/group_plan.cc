@@ -96,7 +96,6 @@ void PlanSizes(const Layout& layout, const RewriteGroupRequest& request, Input& 
 
 std::optional<std::string> WhyDecodeGroup(const RewriteGroupRequest& request) {
   if (request.tasks.empty()) return "no file";
-  if (request.sort_order && !request.sort_order->fields.empty()) return "rows are sorted";
   const StructValueEqual same;
   for (const FileTask& task : request.tasks) {
     if (task.data_file.spec_id != request.output_spec_id ||

@@ -346,6 +346,7 @@ Status GroupSplice::CloseFile(RunContext& run) {
   IW_ASSIGN(DataFile described, file->Close(run));
   described.partition = request_.tasks.front().data_file.partition;
   described.spec_id = request_.output_spec_id;
+  described.sort_order_id = TableOrderId(*setup_.metadata, request_.sort_order);
   result_.rows_written += described.record_count;
   result_.bytes_written += described.file_size_in_bytes;
   result_.added.push_back(std::move(described));
@@ -372,6 +373,10 @@ Result<RewrittenGroup> GroupSplice::Execute(RunContext& run, std::vector<Input> 
   }
   if (setup_.locations->has_foreign_provider()) {
     result_.notes.push_back("write.location-provider.impl is a class of Java's and was not used");
+  }
+  if (request_.sort_order && !request_.sort_order->fields.empty() &&
+      TableOrderId(*setup_.metadata, request_.sort_order) == SortOrderId{0}) {
+    result_.notes.emplace_back(kForeignOrder);
   }
   result_.notes.insert(result_.notes.end(), budget_.notes.begin(), budget_.notes.end());
   return std::move(result_);

@@ -51,6 +51,7 @@ struct OutputChunk {
   OffsetIndex offsets;
   std::vector<PageBounds> bounds;  // of each page
   TreatmentBytes treated = {};
+  Bytes bloom;  // with its header; empty: none
 
   /// Whether a column index can be written.
   bool indexable() const;

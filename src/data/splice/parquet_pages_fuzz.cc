@@ -55,6 +55,9 @@ void SpliceChunk(ByteView file, const splice::FileMeta& meta, std::size_t column
   splice::ChunkSettings settings{.codec = codec};
   settings.count_nans = meta.leaves[column].type == splice::Physical::kFloat ||
                         meta.leaves[column].type == splice::Physical::kDouble;
+  if (deleted == nullptr && meta.leaves[column].type != splice::Physical::kBoolean) {
+    settings.bloom = {.ndv = 64, .fpp = 0.1, .fold = true};
+  }
   splice::ChunkWriter writer;
   (void)writer.Write(run, meta.leaves[column], settings, sources, sink).has_value();
 }

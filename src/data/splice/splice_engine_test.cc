@@ -1,7 +1,10 @@
 // What the splicing engine does with evolved schemas, deletes, row lineage and odd inputs. Every
 // case is compared with what the decoding engine makes of it.
 
+#include <arrow/io/memory.h>
 #include <arrow/util/key_value_metadata.h>
+#include <parquet/bloom_filter.h>
+#include <parquet/bloom_filter_reader.h>
 
 #include "data/splice/random_rows.h"
 #include "data/splice/splice_test_table.h"
@@ -270,10 +273,6 @@ TEST(SplicingEngineTest, GroupsThatOnlyDecodingCanDo) {
        [](SpliceTable& table, RewriteGroupRequest& request) {
          request.sort_order = *SortOrder::Parse(table.schema(), "id desc");
        }},
-      {"Bloom filters",
-       [](SpliceTable& table, RewriteGroupRequest&) {
-         table.metadata().properties["write.parquet.bloom-filter-enabled.column.id"] = "true";
-       }},
       {"codec",
        [](SpliceTable& table, RewriteGroupRequest&) {
          table.metadata().properties["write.parquet.compression-codec"] = "brotli";
@@ -292,6 +291,120 @@ TEST(SplicingEngineTest, GroupsThatOnlyDecodingCanDo) {
     const RewrittenGroup group = SpliceAndCompare(table, request);
     EXPECT_THAT(group.notes, Contains(HasSubstr(test.why)));
     EXPECT_THAT(group.bytes_by_treatment, ElementsAre(testing::Pair("decode", group.bytes_read)));
+  }
+}
+
+// The Bloom filter of a column as bytes; empty: none.
+std::string BloomOf(SpliceTable& table, const DataFile& file, int column) {
+  const auto reader = table.OpenParquet(file);
+  const auto group = reader->GetBloomFilterReader().RowGroup(0);
+  const auto filter = group == nullptr ? nullptr : group->GetColumnBloomFilter(column);
+  if (filter == nullptr) return {};
+  const auto sink = *arrow::io::BufferOutputStream::Create();
+  filter->WriteTo(sink.get());
+  return (*sink->Finish())->ToString();
+}
+
+TEST(SplicingEngineTest, BloomFiltersAreThoseOfTheDecodingEngine) {
+  struct Case {
+    const char* name;
+    Properties properties;
+    bool delta;
+  };
+  const Case cases[] = {
+      {"folded", {}, false},
+      {"for a number of values",
+       {{"write.parquet.bloom-filter-ndv.column.id", "500"},
+        {"write.parquet.bloom-filter-fpp.column.id", "0.05"}},
+       false},
+      {"over an encoding that must be decoded", {}, true},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.name);
+    SpliceTable table(IdAndText(), Plain());
+    for (const auto& [key, value] : test.properties) table.metadata().properties[key] = value;
+    for (const char* column : {"id", "s"}) {
+      table.metadata()
+          .properties["write.parquet.bloom-filter-enabled.column." + std::string(column)] = "true";
+    }
+    std::vector<FileTask> tasks;
+    for (int i = 0; i < 4; ++i) {
+      parquet::WriterProperties::Builder builder;
+      builder.compression(arrow::Compression::ZSTD);
+      if (i % 2 == 0) builder.disable_dictionary();
+      if (test.delta) {
+        builder.disable_dictionary("id");
+        builder.encoding("id", parquet::Encoding::DELTA_BINARY_PACKED);
+      }
+      tasks.push_back(table.ArrowFile("f" + std::to_string(i),
+                                      RowsOf(table.schema(), NumberedRows(i * 100, 150)),
+                                      builder.build()));
+    }
+    const RewriteGroupRequest request = RequestOf(tasks);
+    const RewrittenGroup group = SpliceAndCompare(table, request);
+    table.SetOperation("again");
+    IW_ASSERT_OK_AND_ASSIGN(const RewrittenGroup decoded, table.Rewrite(request));
+    for (int column = 0; column < 2; ++column) {
+      const std::string filter = BloomOf(table, group.added.at(0), column);
+      EXPECT_FALSE(filter.empty());
+      EXPECT_EQ(filter, BloomOf(table, decoded.added.at(0), column)) << column;
+    }
+    EXPECT_THAT(group.notes, IsEmpty());
+    EXPECT_EQ(group.bytes_by_treatment.contains("decode"), test.delta);
+    EXPECT_GT(group.bytes_by_treatment.size(), test.delta ? 1 : 0) << "only one column decodes";
+  }
+}
+
+TEST(SplicingEngineTest, SortedFilesThatDoNotOverlapAreConcatenated) {
+  struct Case {
+    const char* name;
+    std::string order;
+    std::vector<std::string> files;
+    bool moves;
+  };
+  const std::string a = R"([[1, "a"], [2, "a"], [3, "b"]])";
+  const std::string b = R"([[4, "b"], [5, "c"]])";
+  const std::string c = R"([[6, "d"], [9, "e"]])";
+  const std::string prefix(40, 'x');  // longer than bounds of texts
+  const Case cases[] = {
+      {"in any order", "id asc", {c, a, b}, true},
+      {"by texts", "s asc, id asc", {b, a, c}, true},
+      {"by cut texts",
+       "s asc",
+       {R"([[1, ")" + prefix + R"(a"], [2, ")" + prefix + R"(b"]])",
+        R"([[3, ")" + prefix + R"(c"]])"},
+       true},
+      {"by cut texts that overlap",
+       "s asc",
+       {R"([[1, ")" + prefix + R"(a"], [2, ")" + prefix + R"(c"]])",
+        R"([[3, ")" + prefix + R"(b"]])"},
+       false},
+      {"descending files", "id desc", {R"([[3, "a"], [2, "b"]])", R"([[9, "c"], [4, "a"]])"}, true},
+      {"the other way", "id desc", {a, b}, false},
+      {"overlapping", "id asc", {a, R"([[2, "x"], [7, "y"]])"}, false},
+      {"unsorted inside", "id asc", {a, R"([[7, "x"], [5, "y"]])"}, false},
+      {"nulls first", "s asc nulls first, id asc", {R"([[1, null], [2, "a"]])", c}, true},
+      {"nulls in the way", "s asc nulls first", {a, R"([[1, null], [2, "e"]])"}, false},
+      {"touching with a second key", "s asc, id desc", {R"([[1, "a"]])", R"([[2, "a"]])"}, false},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.name);
+    SpliceTable table(IdAndText(), Plain());
+    std::vector<FileTask> tasks;
+    for (const std::string& rows : test.files) {
+      tasks.push_back(table.Task("f" + std::to_string(tasks.size()), rows));
+    }
+    RewriteGroupRequest request = RequestOf(tasks);
+    request.sort_order = *SortOrder::Parse(table.schema(), test.order);
+    request.sort_order->id = SortOrderId{3};
+    table.metadata().sort_orders.push_back(*request.sort_order);
+    const RewrittenGroup group = SpliceAndCompare(table, request);
+    ASSERT_THAT(group.added, SizeIs(1));
+    EXPECT_EQ(group.added[0].sort_order_id, SortOrderId{3});
+    EXPECT_EQ(group.bytes_by_treatment.contains("decode"), !test.moves);
+    if (!test.moves) {
+      EXPECT_THAT(group.notes, Contains(HasSubstr("rows are sorted")));
+    }
   }
 }
 
