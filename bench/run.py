@@ -254,10 +254,6 @@ def run(workload, wanted_peers=()):
         maker.start()
         maker.join()
         assert maker.exitcode == 0
-    at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
-    command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
-    figures, out = measure(command)
-        write_listing(target)
     figures, out = measure(command_on(target, arguments))
     line = {"workload": workload, **figures}
     report = json.loads(out)
