@@ -63,6 +63,7 @@ TEST(MaintenanceConfigTest, TheNestedForm) {
   bytes-per-hour: 100GiB
   connections: 4
   stop-grace: 10s
+  http: {port: 0}
   pools:
     heavy: {concurrent-tasks: 1, threads: 4, memory: 4GiB}
   defaults:
@@ -97,6 +98,8 @@ TEST(MaintenanceConfigTest, TheNestedForm) {
   EXPECT_EQ(config->bytes_per_hour, std::int64_t{100} << 30);
   EXPECT_EQ(config->connections, 4);
   EXPECT_EQ(config->stop_grace, seconds(10));
+  ASSERT_TRUE(config->http);
+  EXPECT_EQ(config->http->members[0].first, "port") << "the program reads it";
   EXPECT_THAT(config->pools, ElementsAre(Pair("", PoolOptions{3, 6, std::int64_t{3} << 30}),
                                          Pair("heavy", PoolOptions{1, 4, std::int64_t{4} << 30})));
   EXPECT_THAT(config->warnings, IsEmpty());

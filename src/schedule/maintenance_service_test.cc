@@ -139,6 +139,24 @@ TEST_F(MaintenanceServiceTest, ATableThatCannotBeOpenedIsTriedAgain) {
   EXPECT_THAT(service_->status().tables[0].last_error, HasSubstr("at least one task"));
 }
 
+TEST_F(MaintenanceServiceTest, SaysHowLateItIsAndWhoseLocksThereAre) {
+  Make({});
+  const TimePoint start = clock_.Now();
+  service_->SetTables({Table("t", {Task("a", {.on_interval = std::chrono::hours(1)})})});
+  EXPECT_EQ(service_->LocksOf("t"), nullptr) << "not open yet";
+  EXPECT_EQ(service_->status().late, Milliseconds(0));
+  clock_.Spend(Milliseconds(90'000));  // and nobody serves it
+  EXPECT_EQ(service_->status().late, Milliseconds(90'000));
+  Play(Milliseconds(100));
+  const ServiceStatus status = service_->status();
+  EXPECT_EQ(status.late, Milliseconds(0));
+  EXPECT_EQ(status.started, start);
+  EXPECT_EQ(status.tables[0].key, "t");
+  ASSERT_NE(service_->LocksOf("t"), nullptr);
+  EXPECT_THAT(service_->LocksOf("t")->TableLock()->IsHeld(), IsOkAndHolds(false));
+  EXPECT_EQ(service_->LocksOf("u"), nullptr);
+}
+
 TEST_F(MaintenanceServiceTest, NewTablesAreOpenedOldOnesGoAndTheSameStay) {
   Make({});
   const auto task = Task("a", {.on_interval = std::chrono::hours(1)});
