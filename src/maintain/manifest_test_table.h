@@ -5,12 +5,29 @@
 /// tests only.
 
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "commit/commit_test_table.h"
 #include "maintain/rewrite_manifests.h"
 
 namespace icewright {
+
+/// A catalog that never answers a commit.
+class SilentOperations final : public TableOperations {
+ public:
+  explicit SilentOperations(Table real) : real_(std::move(real)) {}
+  Result<TableState> Load(RunContext& run) override { return real_.operations().Load(run); }
+  Result<TableState> Commit(RunContext&, const TableState&, std::span<const TableRequirement>,
+                            std::span<const TableUpdate>) override {
+    return Error(Code::kCommitUnknown, "no answer");
+  }
+
+ private:
+  Table real_;
+};
 
 class ManifestTestTable : public CommitTestTable {
  public:
@@ -28,6 +45,11 @@ class ManifestTestTable : public CommitTestTable {
   std::int64_t Count(const std::string& key) const {
     const auto found = task.counts.find(key);
     return found == task.counts.end() ? -1 : found->second;
+  }
+
+  Table LoadSilent() {
+    const Table real = Load();
+    return {real.name(), std::make_shared<SilentOperations>(real), real.shared_io(), real.state()};
   }
 
   /// Everything a reader inherits or stores of each live file of a branch, by path and offset.

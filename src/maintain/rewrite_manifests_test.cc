@@ -339,27 +339,11 @@ TEST(RewriteManifestsRaceTest, ItGivesUpAfterAFewPlans) {
   EXPECT_THAT(table.Unsound(), IsEmpty());
 }
 
-/// A catalog that never answers a commit.
-class SilentOperations final : public TableOperations {
- public:
-  explicit SilentOperations(TableOperations& real) : real_(real) {}
-  Result<TableState> Load(RunContext& run) override { return real_.Load(run); }
-  Result<TableState> Commit(RunContext&, const TableState&, std::span<const TableRequirement>,
-                            std::span<const TableUpdate>) override {
-    return Error(Code::kCommitUnknown, "no answer");
-  }
-
- private:
-  TableOperations& real_;
-};
-
 TEST(RewriteManifestsRaceTest, AfterAnUnknownOutcomeEveryFileStays) {
   ManifestTestTable table({.properties = kNoMerge});
   Fill(table, {{"1"}, {"2"}});
   const auto files = table.AvroFiles();
-  const Table real = table.Load();
-  Table silent(real.name(), std::make_shared<SilentOperations>(real.operations()), real.shared_io(),
-               real.state());
+  Table silent = table.LoadSilent();
   EXPECT_THAT(table.RewriteLoaded(silent), HasCode(Code::kCommitUnknown));
   EXPECT_EQ(table.AvroFiles().size(), files.size() + 2) << "a manifest and a list";
   EXPECT_THAT(table.task.leftovers, SizeIs(2));

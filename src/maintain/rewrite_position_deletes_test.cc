@@ -290,6 +290,21 @@ TEST(RewritePositionDeletesRaceTest, AVectorAddedMeanwhileMakesItPlanAgain) {
   EXPECT_THAT(table.UnnamedDataFiles(), IsEmpty()) << "files of the lost plan are gone";
 }
 
+TEST(RewritePositionDeletesRaceTest, AfterAnUnknownOutcomeNothingIsDeleted) {
+  PositionDeleteTestTable table({.properties = Avro()});
+  table.Append("1");
+  table.AddDeletes("d1", {{"1", 3}});
+  table.AddDeletes("d2", {{"1", 4}});
+  Table silent = table.LoadSilent();
+  EXPECT_THAT(table.MergeLoaded(silent, {.min_input_files = 2}), HasCode(Code::kCommitUnknown));
+  EXPECT_THAT(table.io().deleted(), IsEmpty());
+  const std::vector<Location> created = table.io().created();
+  EXPECT_THAT(table.task.leftovers, ::testing::Contains(::testing::Property(
+                                        &Location::text, ::testing::EndsWith("-deletes.avro"))));
+  EXPECT_THAT(created, ::testing::IsSupersetOf(table.task.leftovers));
+  EXPECT_THAT(table.NaiveDeleted().at("1"), ElementsAre(3, 4));
+}
+
 TEST(RewritePositionDeletesRaceTest, ADataFileRemovedMeanwhileMakesItPlanAgain) {
   PositionDeleteTestTable table({.properties = Avro("file")});
   table.MustCommit({.added_data_files = {{table.Data("1")}, {table.Data("2")}}});
