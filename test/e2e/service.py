@@ -49,12 +49,12 @@ class Service:
     def text(self):
         return self.log.read_text() if self.log.exists() else ""
 
-    def wait_for(self, what, seconds=30):
+    def wait_for(self, what, seconds=30, every=0.05):
         until = time.monotonic() + seconds
         while not (what() if callable(what) else what in self.text()):
             assert self.process.poll() is None, f"the service ended: {self.text()}"
             assert time.monotonic() < until, f"{what} did not come:\n{self.text()}"
-            time.sleep(0.05)
+            time.sleep(every)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
