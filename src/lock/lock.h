@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -82,11 +83,15 @@ class MaintenanceLock {
 /// Both locks of one lock id, over one connection. Thread-safe. The locks may outlive it.
 class LockFactory {
  public:
-  virtual ~LockFactory() = default;
+  LockFactory(std::shared_ptr<MaintenanceLock> table, std::shared_ptr<MaintenanceLock> recovery)
+      : table_(std::move(table)), recovery_(std::move(recovery)) {}
 
-  /// The same object each time.
-  virtual std::shared_ptr<MaintenanceLock> TableLock() = 0;
-  virtual std::shared_ptr<MaintenanceLock> RecoveryLock() = 0;
+  std::shared_ptr<MaintenanceLock> TableLock() const { return table_; }
+  std::shared_ptr<MaintenanceLock> RecoveryLock() const { return recovery_; }
+
+ private:
+  const std::shared_ptr<MaintenanceLock> table_;
+  const std::shared_ptr<MaintenanceLock> recovery_;
 };
 
 }  // namespace icewright

@@ -142,28 +142,13 @@ class MemoryLock final : public MaintenanceLock {
   const std::shared_ptr<Client> client_;
 };
 
-namespace {
-
-class MemoryLockFactory final : public LockFactory {
- public:
-  MemoryLockFactory(std::shared_ptr<MemoryLock> table, std::shared_ptr<MemoryLock> recovery)
-      : table_(std::move(table)), recovery_(std::move(recovery)) {}
-
-  std::shared_ptr<MaintenanceLock> TableLock() override { return table_; }
-  std::shared_ptr<MaintenanceLock> RecoveryLock() override { return recovery_; }
-
- private:
-  std::shared_ptr<MemoryLock> table_;
-  std::shared_ptr<MemoryLock> recovery_;
-};
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::shared_ptr<LockFactory>> MakeMemoryLocks(std::shared_ptr<MemoryLockTable> table,
                                                      std::string lock_id, LockOptions options) {
   IW_TRY(CheckLockOptions(lock_id, options));
   const auto client = std::make_shared<Client>(std::move(lock_id), std::move(options));
-  return std::make_shared<MemoryLockFactory>(
+  return std::make_shared<LockFactory>(
       std::make_shared<MemoryLock>(LockKind::kTable, table, client),
       std::make_shared<MemoryLock>(LockKind::kRecovery, table, client));
 }

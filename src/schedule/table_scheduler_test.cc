@@ -299,34 +299,33 @@ TEST(TableSchedulerTest, TwoSchedulersOfOneTableTakeTurns) {
 }
 
 // A lock whose store does not answer for a while.
-class FlakyLocks final : public LockFactory, public MaintenanceLock {
+class FlakyLock final : public MaintenanceLock {
  public:
-  explicit FlakyLocks(std::shared_ptr<LockFactory> locks) : locks_(std::move(locks)) {}
+  explicit FlakyLock(std::shared_ptr<MaintenanceLock> lock) : lock_(std::move(lock)) {}
   bool away = true;
 
-  std::shared_ptr<MaintenanceLock> TableLock() override { return {std::shared_ptr<void>(), this}; }
-  std::shared_ptr<MaintenanceLock> RecoveryLock() override { return locks_->RecoveryLock(); }
   Result<bool> TryAcquire() override {
     if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return locks_->TableLock()->TryAcquire();
+    return lock_->TryAcquire();
   }
-  Result<bool> IsHeld() override { return locks_->TableLock()->IsHeld(); }
-  Status Renew() override { return locks_->TableLock()->Renew(); }
+  Result<bool> IsHeld() override { return lock_->IsHeld(); }
+  Status Renew() override { return lock_->Renew(); }
   Status Release() override {
     if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return locks_->TableLock()->Release();
+    return lock_->Release();
   }
-  Result<LockState> Inspect() override { return locks_->TableLock()->Inspect(); }
-  Result<LockState> ForceRelease() override { return locks_->TableLock()->ForceRelease(); }
+  Result<LockState> Inspect() override { return lock_->Inspect(); }
+  Result<LockState> ForceRelease() override { return lock_->ForceRelease(); }
 
  private:
-  std::shared_ptr<LockFactory> locks_;
+  std::shared_ptr<MaintenanceLock> lock_;
 };
 
 TEST(TableSchedulerTest, ALockStoreThatIsAwayIsWaitedFor) {
   SchedulerTestTable table;
-  const auto flaky = std::make_shared<FlakyLocks>(table.MakeLocks());
-  table.locks = flaky;
+  const auto locks = table.MakeLocks();
+  const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
+  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock());
   table.tasks = {Scheduled("a", {.on_commit_count = 1})};
   table.history.Append({"f1"});
   ASSERT_THAT(table.Open(), IsOk());

@@ -279,20 +279,6 @@ class SqlLock final : public MaintenanceLock {
   bool has_lease_ = false;  // guarded by mutex_
 };
 
-class SqlLockFactory final : public LockFactory {
- public:
-  explicit SqlLockFactory(const std::shared_ptr<SqlClient>& client)
-      : table_(std::make_shared<SqlLock>(LockKind::kTable, client)),
-        recovery_(std::make_shared<SqlLock>(LockKind::kRecovery, client)) {}
-
-  std::shared_ptr<MaintenanceLock> TableLock() override { return table_; }
-  std::shared_ptr<MaintenanceLock> RecoveryLock() override { return recovery_; }
-
- private:
-  const std::shared_ptr<SqlLock> table_;
-  const std::shared_ptr<SqlLock> recovery_;
-};
-
 // As Java counts: UTF-16 units.
 std::size_t JavaLength(std::string_view utf8) {
   std::size_t units = 0;
@@ -330,8 +316,9 @@ Result<std::shared_ptr<LockFactory>> MakeSqlLocks(std::shared_ptr<SqlStore> stor
                  "lock id '" + lock_id + "' has 100 characters or more: set a shorter lock-id");
   }
   IW_TRY(PrepareTable(*store, init_table));
-  return std::make_shared<SqlLockFactory>(
-      std::make_shared<SqlClient>(std::move(store), lock_id, options));
+  const auto client = std::make_shared<SqlClient>(std::move(store), lock_id, options);
+  return std::make_shared<LockFactory>(std::make_shared<SqlLock>(LockKind::kTable, client),
+                                       std::make_shared<SqlLock>(LockKind::kRecovery, client));
 }
 
 }  // namespace icewright

@@ -352,20 +352,6 @@ class ZkLock final : public MaintenanceLock {
   std::vector<std::string> disowned_;  // guarded by mutex_; acquisitions that were given up
 };
 
-class ZkLockFactory final : public LockFactory {
- public:
-  explicit ZkLockFactory(const std::shared_ptr<ZkLockClient>& client)
-      : table_(std::make_shared<ZkLock>(LockKind::kTable, client)),
-        recovery_(std::make_shared<ZkLock>(LockKind::kRecovery, client)) {}
-
-  std::shared_ptr<MaintenanceLock> TableLock() override { return table_; }
-  std::shared_ptr<MaintenanceLock> RecoveryLock() override { return recovery_; }
-
- private:
-  const std::shared_ptr<ZkLock> table_;
-  const std::shared_ptr<ZkLock> recovery_;
-};
-
 }  // namespace
 
 Result<std::shared_ptr<LockFactory>> MakeZkLocks(std::shared_ptr<ZkClient> client,
@@ -374,8 +360,9 @@ Result<std::shared_ptr<LockFactory>> MakeZkLocks(std::shared_ptr<ZkClient> clien
   IW_TRY(CheckLockOptions(lock_id, options));
   IW_TRY(CheckZkLockId(lock_id));
   const LockOptions with = WithSessionAsLease(options, *client);
-  return std::make_shared<ZkLockFactory>(
-      std::make_shared<ZkLockClient>(std::move(client), lock_id, with));
+  const auto shared = std::make_shared<ZkLockClient>(std::move(client), lock_id, with);
+  return std::make_shared<LockFactory>(std::make_shared<ZkLock>(LockKind::kTable, shared),
+                                       std::make_shared<ZkLock>(LockKind::kRecovery, shared));
 }
 
 }  // namespace icewright
