@@ -50,7 +50,7 @@ class RunCommand final : public Command {
                        .clock = session.env().clock,
                        .log = &log};
     IW_ASSIGN(MaintenanceConfig config, ReadConfig(session, parts));
-    IW_ASSIGN(const HttpOptions http_options, ReadHttpOptions(config.http));
+    IW_ASSIGN(http_, ReadHttpOptions(config.http));
     if (check_) return Check(session, config, parts);
     IW_ASSIGN(parts.store, ScheduleStore::Open(config.state));
     IW_ASSIGN(std::vector<ServiceTable> tables, TablesOf(session, config, parts));
@@ -67,7 +67,7 @@ class RunCommand final : public Command {
                                 .log = &log},
                                runner, parts.time);
     service.SetTables(std::move(tables));
-    IW_ASSIGN(const auto http, StartHttp(http_options, service, parts, log));
+    IW_ASSIGN(const auto http, StartHttp(http_, service, parts, log));
     Watch(session, service, std::move(config), parts, log);
     log.Info("stopped");
     return ExitCode::kOk;
@@ -104,6 +104,7 @@ class RunCommand final : public Command {
                    "the configuration has no section 'maintenance': see docs/scheduling.md");
     }
     IW_ASSIGN(MaintenanceConfig config, MaintenanceConfig::Read(*file->maintenance));
+    IW_TRY(ReadHttpOptions(config.http));
     for (const std::string& warning : config.warnings) parts.log->Warning(warning);
     parts.catalogs.clear();
     for (const auto& [name, properties] : file->catalogs) {
@@ -153,14 +154,17 @@ class RunCommand final : public Command {
     }
   }
 
-  static void Refresh(Session& session, MaintenanceService& service, MaintenanceConfig& config,
-                      ServiceParts& parts, Log& log, bool reload) {
+  void Refresh(Session& session, MaintenanceService& service, MaintenanceConfig& config,
+               ServiceParts& parts, Log& log, bool reload) const {
     if (reload) {
       session.ForgetConfig();
       auto fresh = ReadConfig(session, parts);
       if (!fresh) {
         log.Warning("the old configuration stays: " + fresh.error().message());
         return;
+      }
+      if (*ReadHttpOptions(fresh->http) != http_) {
+        log.Warning("maintenance.http has changed: that counts from the next start");
       }
       config = std::move(*fresh);
     }
@@ -176,6 +180,7 @@ class RunCommand final : public Command {
   std::string file_;
   std::string discover_interval_ = "60s";
   Milliseconds discover_{0};
+  HttpOptions http_;
   bool check_ = false;
   bool in_process_ = false;
 };

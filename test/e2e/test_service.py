@@ -72,8 +72,14 @@ def signals_and_mistakes(folder):
     service.process.send_signal(signal.SIGHUP)
     service.wait_for("the old configuration stays")
     assert "did you mean 'rewrite-data-files'?" in service.text(), service.text()
+    service.maintenance["http"] = {"prot": 0}
     service.configure({"race.w.*": interval})
     service.process.send_signal(signal.SIGHUP)
+    service.wait_for("did you mean 'port'?")
+    service.maintenance["http"] = {"port": 0, "listen": "127.0.0.2"}
+    service.configure({"race.w.*": interval})
+    service.process.send_signal(signal.SIGHUP)
+    service.wait_for("maintenance.http has changed: that counts from the next start")
     service.wait_for("reloaded: maintains 2 table(s)")
     service.wait_for(lambda: "race.w.b: run" in service.text())
     race.create(service.program(), ("race.w.c",))

@@ -19,6 +19,7 @@ struct HttpOptions {
   std::string token = {};  ///< Of requests that change something; empty: there are none.
 
   bool loopback() const;
+  friend bool operator==(const HttpOptions&, const HttpOptions&) = default;
 };
 
 /// Unset: the defaults. Errors: kInvalidArgument with the place and the nearest known key. No

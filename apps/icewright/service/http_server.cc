@@ -226,6 +226,11 @@ class Server final : public HttpServer {
     if (locks == nullptr) {
       return Error(Code::kUnavailable, name + " is not open yet: see last_error in /api/tables");
     }
+    // A store that does not answer must not take every thread from the others who ask.
+    const std::unique_lock one_at_a_time(asking_stores_, std::try_to_lock);
+    if (!one_at_a_time) {
+      return Error(Code::kUnavailable, "the store of a lock is being asked already: try again");
+    }
     IW_ASSIGN(const LockState state, locks->TableLock()->Inspect());
     IW_ASSIGN(const LockState recovery, locks->RecoveryLock()->Inspect());
     return Json{{"locks", Json::array({LockJson(*table, state, recovery)})}};
@@ -306,6 +311,7 @@ class Server final : public HttpServer {
 
   const HttpOptions options_;
   const HttpSubject subject_;
+  mutable std::mutex asking_stores_;
   httplib::Server server_;
   int port_ = 0;
   WorkerPool thread_{1};  // last: its thread ends first
