@@ -36,12 +36,14 @@ void RunGuard::Tick() {
 
 // The mutex is held.
 Status RunGuard::Renew() {
+  if (lost_) return *lost_;
   const Status renewed = request_.lock->Renew();
   next_beat_ = request_.time->Now() + HeartbeatInterval(request_.lease);
   if (!renewed && renewed.error().code() == Code::kLockLost) {
     request_.log->Warning(fmt::format("run {} of {} on {}: {}", request_.run_id,
                                       request_.task->name(), request_.table,
                                       renewed.error().message()));
+    lost_ = renewed.error();
     Stop(StopReason::kLockLost);
   }
   return renewed;

@@ -38,7 +38,8 @@ class RunGuard {
   std::atomic<StopReason> reason_{StopReason::kCancelled};
   std::stop_source source_;
   std::mutex mutex_;
-  TimePoint next_beat_;  // guarded by mutex_
+  TimePoint next_beat_;        // guarded by mutex_
+  std::optional<Error> lost_;  // guarded by mutex_; a lost lock is not asked about again
   std::stop_callback<std::function<void()>> outer_;
   Ticker ticker_;
 };
