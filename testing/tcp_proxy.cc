@@ -89,6 +89,7 @@ void TcpProxy::Run(const std::stop_token& stop) {
       polled.push_back({.fd = wire.server, .events = POLLIN, .revents = 0});
     }
     (void)::poll(polled.data(), polled.size(), kLookMs);
+    if (delay_ms_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms_));
     const Mode mode = mode_;
     std::vector<Wire> kept;
     for (const Wire& wire : wires) {

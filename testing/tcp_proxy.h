@@ -4,6 +4,8 @@
 /// A wire that a test can cut: forwards one port to another until told otherwise.
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -22,6 +24,9 @@ class TcpProxy {
   std::string address() const { return "127.0.0.1:" + port(); }
 
   void Forward() { mode_ = Mode::kForward; }
+
+  /// Everything goes through, each piece so much later.
+  void Delay(std::chrono::milliseconds delay) { delay_ms_ = delay.count(); }
 
   /// Connections stay, but nothing goes through, as behind a firewall that drops packets.
   void Drop() { mode_ = Mode::kDrop; }
@@ -44,6 +49,7 @@ class TcpProxy {
   int port_ = 0;
   std::atomic<Mode> mode_{Mode::kForward};
   std::atomic<long> forwarded_{0};
+  std::atomic<std::int64_t> delay_ms_{0};
   std::jthread thread_;
 };
 

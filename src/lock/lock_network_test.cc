@@ -84,6 +84,25 @@ TEST_P(LockNetworkServiceTest, ACutHolderStopsAndTheNextOneStarts) {
   EXPECT_THAT(next->TableLock()->Renew(), IsOk());
 }
 
+// A slow wire is no dead one: heartbeats come late and in time all the same.
+TEST_P(LockNetworkServiceTest, ASlowWireCostsNobodyTheLock) {
+  wire_.Delay(Milliseconds(20));
+  IW_ASSERT_OK_AND_ASSIGN(const auto slow, Open(wire_.address(), "slow"));
+  IW_ASSERT_OK_AND_ASSIGN(const auto other, Open(GetParam().target(), "other"));
+  ASSERT_THAT(slow->TableLock()->TryAcquire(), IsOkAndHolds(true));
+  {
+    LockKeeper keeper(slow->TableLock(), kLease,
+                      [](const Error& error) { ADD_FAILURE() << "lost: " << error.message(); });
+    for (Milliseconds passed{0}; passed < kLease * 3 / 2; passed += kInterval) {
+      EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+      EXPECT_THAT(keeper.MayWrite(), IsOk());
+      Clock::System().SleepFor(kInterval, {});
+    }
+    EXPECT_THAT(keeper.Release(), IsOk());
+  }
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true));
+}
+
 // An outage that is shorter than the lease costs nobody the lock.
 TEST_P(LockNetworkServiceTest, AShortOutageIsSurvived) {
   constexpr Milliseconds kLong{8000};

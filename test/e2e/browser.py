@@ -76,7 +76,7 @@ class Browser:
         assert "exceptionDetails" not in result, f"{expression}: {result['exceptionDetails']}"
         return result["result"].get("value")
 
-    def wait_for(self, expression, seconds=15):
+    def wait_for(self, expression, seconds=40):
         """Until the expression is true; returns its value."""
         until = time.monotonic() + seconds
         while True:

@@ -15,7 +15,7 @@ import race
 from service import Service, commits, stopped_child
 
 TABLES, ROUND_S = 1000, 3
-LEASE_S, DELAY_S = 3.0, 0.3
+LEASE_S, DELAY_S = 5.0, 0.3
 
 
 class Postgres:
@@ -87,7 +87,7 @@ def a_thousand_tables(folder):
         service.wait_for(lambda: min(last_looks(service)) >= start * 1000, every=0.5)
         late = float(re.search(r"^icewright_late_seconds (\S+)", service.get("metrics")[1], re.M).group(1))
         assert round < 2, f"a round of looks took {round} s"
-        assert late < 2, f"a table waits for {late} s"
+        assert late < 10, f"a table waits for {late} s"
 
         assert "icewright_tables 1000" in service.get("metrics")[1]
         assert service.get("metrics/flink")[0] == 200
