@@ -101,6 +101,12 @@ public class Gen {
         File[] d = files("-upsert-data.parquet"), e = files("-upsert-eqdel.parquet");
         for (int i = 0; i < d.length; i++) t.newRowDelta().addRows(data(d[i])).addDeletes(delete(e[i], true)).commit();
         break; }
+      case "staged-eq-deletes": {
+        AppendFiles ap = t.newFastAppend(); for (File f : files("-base.parquet")) ap.appendFile(data(f)); ap.commit();
+        t.manageSnapshots().createBranch("staging", t.currentSnapshot().snapshotId()).commit();
+        File[] d = files("-upsert-data.parquet"), e = files("-upsert-eqdel.parquet");
+        for (int i = 0; i < d.length; i++) t.newRowDelta().addRows(data(d[i])).addDeletes(delete(e[i], true)).toBranch("staging").commit();
+        break; }
       case "pos-deletes": {
         boolean java = a.length > 5 && a[5].equals("java");
         AppendFiles ap = t.newFastAppend(); for (File f : files("-base.parquet")) ap.appendFile(java ? rewritten(f) : data(f)); ap.commit();

@@ -10,7 +10,7 @@ is committed by src/Gen.java through the real Iceberg Java library into a Hadoop
   gen.py many-entries NAME --entries 100000 --per-manifest 1000
   gen.py many-snapshots NAME --snapshots 2000
   gen.py orphans      NAME --live 20000 --orphan 20000
-  gen.py key-upserts  NAME --base-files 100 --base-rows 500000 --commits 1000 --upserts 1000
+  gen.py key-upserts  NAME --base-files 100 --base-rows 500000 --commits 1000 --upserts 1000 [--staged]
   gen.py wide         NAME --files 8 --rows 20000 --columns 500
   gen.py many-groups  NAME --files 8 --rows 200000 --row-groups 200
   gen.py java-files   NAME --files 100 --rows 10000 [--codec zstd|snappy]   rows of small-files, written by Iceberg Java
@@ -113,7 +113,7 @@ def main():
     for k, d in dict(files=100, rows=10000, base_files=20, base_rows=100000, commits=50, upserts=10000, delete_files=100,
                      deletes=2000, entries=100000, per_manifest=1000, snapshots=2000, columns=500, row_groups=200, live=20000, orphan=20000, seed=1).items():
         p.add_argument("--" + k.replace("_", "-"), type=int, default=d)
-    p.add_argument("--codec", default="zstd"); p.add_argument("--encoding", default="plain"); p.add_argument("--clustered", action="store_true"); p.add_argument("--java", action="store_true")
+    p.add_argument("--codec", default="zstd"); p.add_argument("--encoding", default="plain"); p.add_argument("--clustered", action="store_true"); p.add_argument("--java", action="store_true"); p.add_argument("--staged", action="store_true")
     a = p.parse_args()
     t0 = time.time()
     loc = f"{WH}/ns/{a.name}"; shutil.rmtree(loc, ignore_errors=True); os.makedirs(f"{loc}/data")
@@ -162,7 +162,7 @@ def main():
             r.shuffle(keys)
             write_keys(keys, f"{loc}/data/{c:05d}-upsert-data.parquet")
             write_keys(keys, f"{loc}/data/{c:05d}-upsert-eqdel.parquet", deletes=True)
-        java("eq-deletes", WH, a.name, a.codec, 3)
+        java("staged-eq-deletes" if a.staged else "eq-deletes", WH, a.name, a.codec, 3)
     elif a.kind == "many-entries":
         java("many-entries", WH, a.name, a.codec, 2, a.entries, a.per_manifest)
     elif a.kind == "many-snapshots":

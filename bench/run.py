@@ -46,6 +46,7 @@ TABLES = {
     "up50m": ["key-upserts", "--base-files", "100", "--base-rows", "500000", "--commits", "1000", "--upserts", "1000"],
     "up20m-of-50m": ["key-upserts", "--base-files", "60", "--base-rows", "500000", "--commits", "20", "--upserts", "1000000"],
     "up1m": ["key-upserts", "--base-files", "10", "--base-rows", "100000", "--commits", "100", "--upserts", "1000"],
+    "staged5m": ["key-upserts", "--base-files", "10", "--base-rows", "500000", "--commits", "50", "--upserts", "1000", "--staged"],
     "orph20k": ["orphans", "--live", "20000", "--orphan", "20000"],
     "java200": ["java-files", "--files", "200"],
     "java200-snappy": ["java-files", "--files", "200", "--codec", "snappy"],
@@ -64,6 +65,8 @@ LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as
 # workload -> (table, arguments of icewright, compares rows)
 COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files", "convert-equality-deletes"}
 CONVERT = ["convert-equality-deletes", "--equality-field-columns", "id"]
+INDEXED = [*CONVERT, "--resolve", "indexed", "--index-path", str(BENCH / "index")]
+PROMOTE = [*CONVERT, "--staging-branch", "staging"]
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 SPLICE = [*COMPACT, "--engine", "splice"]
 AUTO = [*COMPACT, "--engine", "auto"]
@@ -91,6 +94,8 @@ WORKLOADS = {
     "convert-20m-of-50m-1gib": ("up20m-of-50m", ["--threads", "2", "--memory", "1GiB", *CONVERT], True),
     "convert-20m-of-50m-256mib": ("up20m-of-50m", ["--threads", "2", "--memory", "256MiB", *CONVERT], True),
     "convert-100k-of-1m": ("up1m", ["--threads", "2", *CONVERT], True),
+    "convert-indexed-1000-of-50m": ("up50m", INDEXED, True),
+    "promote-50-snapshots-5m-rows": ("staged5m", ["--threads", "2", *PROMOTE], False),
     "plan-1m-files": ("ent1m", ["rewrite-data-files", "--dry-run"], False),
     "orphans-20k-of-40k": ("orph20k", ["delete-orphan-files"], False),
     "orphans-1m-of-2m-lines": ("ent1m", ["delete-orphan-files", "--compare-to-file-list", str(LISTING), "--dry-run"], False),
@@ -104,8 +109,12 @@ WORKLOADS = {
     "memory-sort": ("sf1000", ["--memory", "512MiB", *COMPACT, "--strategy", "sort", "--sort-order", "url asc, id desc"], True),
 }
 
+# workload -> what is done before the clock starts
+PREPARE = {"convert-indexed-1000-of-50m": [*INDEXED, "--max-staging-snapshots", "999"]}
+
 # workload that compares no rows -> what its report must count
 COUNTS = {
+    "promote-50-snapshots-5m-rows": ("processed-staging-snapshot-num", 50),
     "plan-1m-files": ("planned-data-files-count", 1_000_000),
     "plan-100k-files": ("planned-data-files-count", 100_000),
     "manifests-100-of-1000": ("entries-processed", 100_000),
@@ -256,6 +265,16 @@ def run(workload, wanted_peers=()):
         assert maker.exitcode == 0
     figures, out = measure(command_on(target, arguments))
     line = {"workload": workload, **figures}
+        write_listing(target)
+    at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
+    line = {"workload": workload}
+    if workload in PREPARE:
+        shutil.rmtree(BENCH / "index", ignore_errors=True)
+        first, *rest = PREPARE[workload]
+        line["prepare"], _ = measure([ICEWRIGHT, "--output", "json", "--threads", "2", first, str(target), *rest])
+    command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
+    figures, out = measure(command)
+    line |= figures
     report = json.loads(out)
     line["counts"] = report["counts"]
     line["notes"] = report.get("notes", [])
@@ -290,6 +309,9 @@ def run(workload, wanted_peers=()):
         beside_decoding(table, target, line)
     if "--memory" in arguments and "rewrite-data-files" in arguments:
         limit = int(arguments[arguments.index("--memory") + 1].removesuffix("MiB"))
+        line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 2)
+    if "--memory" in arguments and {"rewrite-data-files", "convert-equality-deletes"} & set(arguments):
+        limit = int(arguments[arguments.index("--memory") + 1].replace("1GiB", "1024MiB").removesuffix("MiB"))
         assert figures["max_rss_mb"] <= limit, f"{workload}: {figures['max_rss_mb']} MB of RSS under a limit of {limit} MiB"
     line["peers"] = {peer: beside(build, table, figures) for peer, build in peers.COMMANDS.get(workload, []) if peer in wanted_peers}
     line["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f}"

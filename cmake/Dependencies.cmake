@@ -38,6 +38,11 @@ pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 add_library(icewright_http INTERFACE)
 target_link_libraries(icewright_http INTERFACE PkgConfig::HTTPLIB PkgConfig::PROMETHEUS)
 
+# RocksDB, for maintain: the key index.
+find_library(ROCKSDB_LIBRARY rocksdb REQUIRED)
+add_library(icewright_rocksdb INTERFACE)
+target_link_libraries(icewright_rocksdb INTERFACE ${ROCKSDB_LIBRARY})
+
 # Arrow and Parquet, for data: an installed Arrow of the right version, else the pyarrow wheel that
 # `make setup` puts into the project's venv.
 add_library(icewright_arrow INTERFACE)

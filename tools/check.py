@@ -26,6 +26,7 @@ HOMES = {
     r"roaring/|zstd\.h|libdeflate\.h|snappy|lz4|zlib\.h": ("src/codec/",),
     r"zookeeper/": ("src/lock/zookeeper/",),
     r"yaml-cpp/": ("src/config/",),
+    r"rocksdb/": ("src/maintain/stored_key_places",),
     r"CLI/": ("apps/",),
     r"spdlog/": ("apps/",),
     r"httplib\.h|prometheus/": ("apps/",),

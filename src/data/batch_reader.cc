@@ -50,20 +50,6 @@ Result<ArrayPtr> FillIntegers(const ArrayPtr& stored, std::int64_t first, std::i
   return std::make_shared<arrow::Int64Array>(rows, std::move(buffer));
 }
 
-/// Values of identity fields of the file's partition, by source column.
-PartitionConstants ConstantsOf(const TableMetadata& metadata, const DataFile& file) {
-  PartitionConstants out;
-  const PartitionSpec* spec = metadata.FindSpec(file.spec_id);
-  if (spec == nullptr) return out;
-  for (std::size_t i = 0; i < spec->fields.size() && i < file.partition.size(); ++i) {
-    const PartitionField& field = spec->fields[i];
-    if (field.transform.kind() == Transform::Kind::kIdentity && field.source_ids.size() == 1) {
-      out.emplace(field.source_id(), file.partition[i]);
-    }
-  }
-  return out;
-}
-
 class TaskReader final : public BatchReader {
  public:
   TaskReader(std::shared_ptr<const ReadPlan> plan, const FileTask& task, TaskDeletes deletes,
@@ -211,6 +197,19 @@ class TaskReader final : public BatchReader {
 };
 
 }  // namespace
+
+PartitionConstants ConstantsOf(const TableMetadata& metadata, const DataFile& file) {
+  PartitionConstants out;
+  const PartitionSpec* spec = metadata.FindSpec(file.spec_id);
+  if (spec == nullptr) return out;
+  for (std::size_t i = 0; i < spec->fields.size() && i < file.partition.size(); ++i) {
+    const PartitionField& field = spec->fields[i];
+    if (field.transform.kind() == Transform::Kind::kIdentity && field.source_ids.size() == 1) {
+      out.emplace(field.source_id(), file.partition[i]);
+    }
+  }
+  return out;
+}
 
 Result<std::shared_ptr<const ReadPlan>> MakeReadPlan(std::shared_ptr<const TableMetadata> metadata,
                                                      Schema projection) {

@@ -113,6 +113,29 @@ Result<DroppedRows> DroppedRowFinder::Find(RunContext& run, const FileTask& task
   return out;
 }
 
+Result<DroppedRows> DroppedRowFinder::ByPosition(RunContext& run, const FileTask& task) const {
+  FileTask without = task;
+  std::erase_if(without.deletes, [](const std::shared_ptr<const DeleteTask>& deletes) {
+    return deletes->file.content == FileContent::kEqualityDeletes;
+  });
+  IW_ASSIGN(const TaskDeletes deletes, rep_->deletes->Load(run, without));
+  DroppedRows out;
+  if (deletes.positions != nullptr) {
+    const PositionBitmap& all = deletes.positions->bitmap;
+    const std::int64_t rows = task.data_file.record_count;
+    if (all.CountRange(0, rows) == all.cardinality()) {
+      out.positions = all.Clone();
+    } else {
+      all.ForEach([&](std::int64_t position) {
+        if (position < rows) out.positions.Add(position);
+      });
+    }
+  }
+  out.by_position = out.positions.cardinality();
+  IW_ASSIGN(out.memory, run.memory().Reserve(BytesOf(out.positions), "positions of dropped rows"));
+  return out;
+}
+
 Status DroppedRowFinder::VisitLastUpdated(
     RunContext& run, const FileTask& task, const PositionBitmap& rows,
     const std::function<Status(std::int64_t, SequenceNumber)>& visit) const {

@@ -52,6 +52,9 @@ class DroppedRowFinder {
   /// of io; all name the file.
   Result<DroppedRows> Find(RunContext& run, const FileTask& task) const;
 
+  /// What the task's position deletes name, without a look at the data file. Errors: as Find.
+  Result<DroppedRows> ByPosition(RunContext& run, const FileTask& task) const;
+
   /// Calls `visit` with position and _last_updated_sequence_number of each row that is in `rows`;
   /// where the file has no row lineage it is the file's data sequence number. Deletes do not
   /// matter. Errors: as Find, and those of visit.

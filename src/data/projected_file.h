@@ -17,6 +17,7 @@
 #include "data/source_file.h"
 #include "io/file_io.h"
 #include "manifest/data_file.h"
+#include "table/metadata.h"
 #include "table/name_mapping.h"
 #include "table/schema.h"
 
@@ -34,6 +35,9 @@ struct ProjectedFileOptions {
   /// A file that lacks one of the columns is kCorrupt instead of getting nulls.
   bool all_required = false;
 };
+
+/// Values of identity fields of a data file's partition, by source column.
+PartitionConstants ConstantsOf(const TableMetadata& metadata, const DataFile& file);
 
 /// Single-threaded.
 class ProjectedFile {

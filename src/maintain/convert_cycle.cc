@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/deletion_vector_writer.h"
+#include "maintain/delete_resolver.h"
 #include "maintain/staging_history.h"
 
 namespace icewright {
@@ -13,13 +14,13 @@ namespace {
 /// From resolved rows and staged vectors to the vectors that the target gets.
 class VectorMerge {
  public:
-  VectorMerge(RunContext& run, const Table& table, const ConvertWork& work)
-      : run_(run), table_(table), work_(work) {}
+  VectorMerge(RunContext& run, const Table& table, const ConvertWork& work,
+              DeleteResolver& resolver)
+      : run_(run), table_(table), work_(work), resolver_(resolver) {}
 
   /// `update` gets the vectors that come and the deletes that go.
   Status Run(std::vector<Location>& written, SnapshotUpdate& update, ConvertCounts& counts) {
-    IW_ASSIGN(resolved_, ResolveEqualityDeletes(run_, table_.shared_metadata(), table_.shared_io(),
-                                                work_.tasks, work_.resolve));
+    IW_ASSIGN(resolved_, resolver_.Resolve(run_, table_, work_));
     for (const ResolvedFile& file : resolved_) counts.resolved_deletes += file.resolved();
     IW_TRY(AddStagedVectors(update));
     IW_ASSIGN(const std::vector<DataFile> vectors, Write(written));
@@ -97,6 +98,7 @@ class VectorMerge {
   RunContext& run_;
   const Table& table_;
   const ConvertWork& work_;
+  DeleteResolver& resolver_;
   std::vector<ResolvedFile> resolved_;
 };
 
@@ -113,13 +115,14 @@ std::string OperationOf(const SnapshotUpdate& update) {
 
 Result<SnapshotUpdate> ExecuteConvertWork(RunContext& run, const Table& table,
                                           const ConvertSettings& settings, const ConvertWork& work,
-                                          std::vector<Location>& written, ConvertCounts& counts) {
+                                          DeleteResolver& resolver, std::vector<Location>& written,
+                                          ConvertCounts& counts) {
   SnapshotUpdate update;
   update.branch = settings.target;
   update.validate_from = work.base;
   const std::string marker = std::to_string(Raw(work.marker));
   update.properties = {{std::string(kConvertMarker), marker}};
-  IW_TRY(VectorMerge(run, table, work).Run(written, update, counts));
+  IW_TRY(VectorMerge(run, table, work, resolver).Run(written, update, counts));
   if (work.removes_equality_deletes) {
     update.removed_delete_files.insert(update.removed_delete_files.end(),
                                        work.equality_deletes.begin(), work.equality_deletes.end());

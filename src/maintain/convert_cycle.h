@@ -20,6 +20,8 @@
 
 namespace icewright {
 
+class DeleteResolver;
+
 /// Planned on one state of the table, from which it borrows nothing.
 struct ConvertWork {
   SnapshotId marker{};             ///< The staging snapshot that is done afterwards.
@@ -51,11 +53,12 @@ struct ConvertCounts {
   std::int64_t removed_dvs = 0;
 };
 
-/// Resolves the rows, writes their deletion vectors into `written`, and says what to commit.
-/// On an error nothing written is left. Errors: those of ResolveEqualityDeletes; kConflict for a
+/// Resolves the rows with `resolver`, writes their deletion vectors into `written`, and says what
+/// to commit. On an error nothing written is left. Errors: those of DeleteResolver; kConflict for a
 /// staged vector whose data file the target does not have.
 Result<SnapshotUpdate> ExecuteConvertWork(RunContext& run, const Table& table,
                                           const ConvertSettings& settings, const ConvertWork& work,
-                                          std::vector<Location>& written, ConvertCounts& counts);
+                                          DeleteResolver& resolver, std::vector<Location>& written,
+                                          ConvertCounts& counts);
 
 }  // namespace icewright

@@ -8,6 +8,7 @@
 #include "commit/retry_policy.h"
 #include "commit/snapshot_update.h"
 #include "maintain/convert_cycle.h"
+#include "maintain/delete_resolver.h"
 #include "maintain/staged_changes.h"
 #include "maintain/staging_history.h"
 #include "maintain/task_checks.h"
@@ -26,6 +27,8 @@ class Conversion {
       IW_ASSIGN(const bool more, Cycle());
       if (!more) break;
     }
+    report_.counts["read-data-file-num"] = resolver_.files_read();
+    report_.notes.insert(report_.notes.end(), resolver_.notes().begin(), resolver_.notes().end());
     const bool done = !report_.snapshot_ids.empty();
     report_.outcome = done ? TaskOutcome::kDone : TaskOutcome::kNothingToDo;
     if (!done) {
@@ -60,8 +63,9 @@ class Conversion {
     lost_race_ = false;
     std::vector<Location> written;
     ConvertCounts counts;
-    auto update =
-        Guarded([&] { return ExecuteConvertWork(run_, table_, settings_, work, written, counts); });
+    auto update = Guarded([&] {
+      return ExecuteConvertWork(run_, table_, settings_, work, resolver_, written, counts);
+    });
     if (!update) return Discard(written, update.error());
     CommitReport commit;
     const TimePoint start = run_.Now();
@@ -126,6 +130,7 @@ class Conversion {
   RunContext& run_;
   Table& table_;
   ConvertSettings settings_;
+  DeleteResolver resolver_{settings_};
   TaskReport& report_;
   bool lost_race_ = false;
 };

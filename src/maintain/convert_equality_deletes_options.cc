@@ -20,6 +20,10 @@ constexpr OptionField<Options> kFields[] = {
      "convert at most this many snapshots, oldest first; default: all"},
     {"resume-from", &Options::resume_from,
      "staging snapshot that was promoted last, if the table does not tell any more"},
+    {"resolve", &Options::resolve,
+     "stateless (scan key columns), indexed (needs index-path) or auto"},
+    {"index-path", &Options::index_path,
+     "local folder that keeps an index of keys from run to run; default: none"},
     {"dry-run", &Options::dry_run, "show what waits, change nothing"},
 };
 
@@ -82,6 +86,22 @@ Result<std::vector<FieldId>> ParseKey(const std::string& text, const Schema& sch
   return key;
 }
 
+Status ResolveWay(const Options& options, ConvertSettings& settings) {
+  settings.index_path = options.index_path.value_or("");
+  if (options.resolve == "stateless") {
+    settings.resolve = ResolveMode::kStateless;
+  } else if (options.resolve == "indexed") {
+    settings.resolve = ResolveMode::kIndexed;
+    if (settings.index_path.empty()) {
+      return Invalid("resolve is indexed: set index-path to a folder for the index");
+    }
+  } else if (options.resolve != "auto") {
+    return Invalid(
+        fmt::format("resolve: '{}' is none of auto, stateless, indexed", options.resolve));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const OptionField<ConvertEqualityDeletesOptions>> ConvertEqualityDeletesFields() {
@@ -103,6 +123,7 @@ Result<ConvertSettings> ResolveConvertOptions(const ConvertEqualityDeletesOption
   ConvertSettings settings{.staging = options.staging_branch.value_or(options.target_branch),
                            .target = options.target_branch,
                            .max_snapshots = options.max_staging_snapshots};
+  IW_TRY(ResolveWay(options, settings));
   IW_TRY(CheckBranch(metadata, "target-branch", settings.target));
   IW_TRY(CheckBranch(metadata, "staging-branch", settings.staging));
   IW_ASSIGN(settings.key, ParseKey(options.equality_field_columns, metadata.schema()));

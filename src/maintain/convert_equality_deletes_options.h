@@ -29,11 +29,18 @@ struct ConvertEqualityDeletesOptions {
   std::optional<std::int64_t> max_staging_snapshots = {};
   /// The last staging snapshot that is on the target already, where the run cannot find out.
   std::optional<std::int64_t> resume_from = {};
+  /// How deletes are resolved: "stateless" (scan the key columns), "indexed" (look keys up in the
+  /// index below index_path) or "auto" (what costs less; without an index_path a scan).
+  std::string resolve = "auto";
+  /// Folder on the local disk that keeps an index of keys from run to run. Unset: none.
+  std::optional<std::string> index_path = {};
   /// Report what waits; write nothing.
   bool dry_run = false;
 };
 
 std::span<const OptionField<ConvertEqualityDeletesOptions>> ConvertEqualityDeletesFields();
+
+enum class ResolveMode : std::uint8_t { kAuto, kStateless, kIndexed };
 
 /// Options checked against a table.
 struct ConvertSettings {
@@ -42,6 +49,8 @@ struct ConvertSettings {
   std::vector<FieldId> key = {};  ///< Sorted.
   std::optional<std::int64_t> max_snapshots = {};
   std::optional<SnapshotId> resume_from = {};
+  ResolveMode resolve = ResolveMode::kAuto;
+  std::string index_path = {};  ///< Empty: no index.
 
   bool in_place() const { return staging == target; }
 };

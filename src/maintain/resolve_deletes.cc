@@ -1,6 +1,8 @@
 #include "maintain/resolve_deletes.h"
 
 #include <algorithm>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "base/executor.h"
@@ -10,6 +12,41 @@ namespace {
 
 /// Parts of the keys beyond which it is the positions that do not fit.
 constexpr std::uint32_t kMostShares = 256;
+
+bool IsEqualityDelete(const std::shared_ptr<const DeleteTask>& deletes) {
+  return deletes->file.content == FileContent::kEqualityDeletes;
+}
+
+/// Takes back the rows that the equality deletes must not reach.
+Status LeaveUnreached(RunContext& run, const DroppedRowFinder& finder, const FileTask& task,
+                      const ResolveOptions& options, DroppedRows& rows) {
+  if (!options.reaches || rows.positions.cardinality() == rows.by_position) return {};
+  IW_ASSIGN(const std::optional<bool> whole_file, options.reaches(task.sequence_number, false));
+  if (whole_file == true) return {};
+  IW_ASSIGN(DroppedRows before, finder.ByPosition(run, task));
+  if (!whole_file) {
+    PositionBitmap reached = before.positions.Clone();
+    IW_TRY(finder.VisitLastUpdated(
+        run, task, rows.positions, [&](std::int64_t position, SequenceNumber number) -> Status {
+          if (before.positions.Contains(position)) return {};
+          IW_ASSIGN(const std::optional<bool> reaches, options.reaches(number, true));
+          if (reaches == true) reached.Add(position);
+          return {};
+        }));
+    before.positions = std::move(reached);
+  }
+  rows.positions = std::move(before.positions);
+  rows.by_position = before.by_position;
+  return {};
+}
+
+std::vector<ResolvedFile> OnlyResolved(std::vector<std::optional<ResolvedFile>>&& files) {
+  std::vector<ResolvedFile> out;
+  for (std::optional<ResolvedFile>& file : files) {
+    if (file && file->resolved() > 0) out.push_back(std::move(*file));
+  }
+  return out;
+}
 
 class Resolver {
  public:
@@ -30,12 +67,7 @@ class Resolver {
       if (status) break;
       if (status.error().code() != Code::kExhausted || shares >= kMostShares) return status.error();
     }
-    std::vector<ResolvedFile> out;
-    for (std::size_t i = 0; i < files_.size(); ++i) {
-      if (!files_[i] || files_[i]->resolved() == 0) continue;
-      out.push_back(std::move(*files_[i]));
-    }
-    return out;
+    return OnlyResolved(std::move(files_));
   }
 
  private:
@@ -64,9 +96,7 @@ class Resolver {
     const FileTask& task = tasks_[number];
     std::optional<ResolvedFile>& file = files_[number];
     IW_ASSIGN(DroppedRows rows, finder.Find(run_, task));
-    if (options_.reaches && rows.positions.cardinality() > rows.by_position) {
-      IW_TRY(LeaveUnreached(finder, task, rows));
-    }
+    IW_TRY(LeaveUnreached(run_, finder, task, options_, rows));
     run_.progress().Advance();
     if (!file) {
       file = ResolvedFile{.task = number, .rows = std::move(rows)};
@@ -74,30 +104,6 @@ class Resolver {
     }
     file->rows.positions.Merge(rows.positions);
     return file->rows.memory.Resize(file->rows.memory.bytes() + rows.memory.bytes());
-  }
-
-  /// Takes back the rows that the equality deletes must not reach.
-  Status LeaveUnreached(const DroppedRowFinder& finder, const FileTask& task, DroppedRows& rows) {
-    IW_ASSIGN(const std::optional<bool> whole_file, options_.reaches(task.sequence_number, false));
-    if (whole_file == true) return {};
-    FileTask without = task;
-    std::erase_if(without.deletes, [](const std::shared_ptr<const DeleteTask>& deletes) {
-      return deletes->file.content == FileContent::kEqualityDeletes;
-    });
-    IW_ASSIGN(DroppedRows before, finder.Find(run_, without));
-    if (!whole_file) {
-      PositionBitmap reached = before.positions.Clone();
-      IW_TRY(finder.VisitLastUpdated(
-          run_, task, rows.positions, [&](std::int64_t position, SequenceNumber number) -> Status {
-            if (before.positions.Contains(position)) return {};
-            IW_ASSIGN(const std::optional<bool> reaches, options_.reaches(number, true));
-            if (reaches == true) reached.Add(position);
-            return {};
-          }));
-      before.positions = std::move(reached);
-    }
-    rows.positions = std::move(before.positions);
-    return {};
   }
 
   RunContext& run_;
@@ -108,12 +114,123 @@ class Resolver {
   std::vector<std::optional<ResolvedFile>> files_;  // by task; each touched by one thread at a time
 };
 
+/// Deletes looked up one by one.
+class LookUp {
+ public:
+  LookUp(RunContext& run, std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
+         const std::vector<FileTask>& tasks, const RowKeys& keys, KeyPlaces& places,
+         const ResolveOptions& options)
+      : run_(run),
+        metadata_(std::move(metadata)),
+        io_(std::move(io)),
+        tasks_(tasks),
+        keys_(keys),
+        places_(places),
+        options_(options),
+        hits_(tasks.size()) {}
+
+  Result<std::vector<ResolvedFile>> Resolve() {
+    IW_TRY(LearnFiles());
+    run_.progress().Enter("look up equality deletes", "files", std::ssize(deletes_));
+    IW_TRY(ParallelFor(run_, deletes_.size(), run_.threads(),
+                       [&](std::size_t i) { return LookUpFile(static_cast<std::uint32_t>(i)); }));
+    IW_ASSIGN(const DroppedRowFinder finder, DroppedRowFinder::Make(metadata_, io_));
+    std::vector<std::optional<ResolvedFile>> files(tasks_.size());
+    IW_TRY(ParallelFor(run_, tasks_.size(), run_.threads(), [&](std::size_t task) -> Status {
+      if (hits_[task].positions.empty()) return {};
+      IW_ASSIGN(DroppedRows rows, Merged(finder, task));
+      files[task] = ResolvedFile{.task = task, .rows = std::move(rows)};
+      return {};
+    }));
+    return OnlyResolved(std::move(files));
+  }
+
+ private:
+  struct Hits {
+    std::vector<std::uint32_t> deletes = {};  // that reach the task, ascending
+    PositionBitmap positions = {};
+  };
+
+  Status LearnFiles() {
+    std::unordered_map<const DeleteTask*, std::uint32_t> numbers;
+    std::vector<const DataFile*> files;
+    std::vector<std::size_t> reached;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      for (const auto& deletes : tasks_[i].deletes) {
+        if (!IsEqualityDelete(deletes)) continue;
+        const auto next = static_cast<std::uint32_t>(deletes_.size());
+        const auto [at, is_new] = numbers.emplace(deletes.get(), next);
+        if (is_new) deletes_.push_back(&deletes->file);
+        hits_[i].deletes.push_back(at->second);
+      }
+      if (hits_[i].deletes.empty()) continue;
+      std::ranges::sort(hits_[i].deletes);
+      files.push_back(&tasks_[i].data_file);
+      reached.push_back(i);
+    }
+    run_.progress().Enter("read keys", "files", std::ssize(files));
+    IW_ASSIGN(const auto known_as, places_.Learn(run_, keys_, files));
+    for (std::size_t i = 0; i < files.size(); ++i) task_of_.emplace(known_as[i], reached[i]);
+    return {};
+  }
+
+  Status LookUpFile(std::uint32_t number) {
+    std::vector<RowPlace> found;
+    IW_TRY(keys_.VisitDeletes(run_, *deletes_[number], [&](std::int64_t, ByteView key) -> Status {
+      return places_.Find(key, found);
+    }));
+    const std::scoped_lock lock(mutex_);
+    for (const RowPlace& place : found) {
+      const auto task = task_of_.find(place.file);
+      if (task == task_of_.end()) continue;
+      Hits& hits = hits_[task->second];
+      if (std::ranges::binary_search(hits.deletes, number)) hits.positions.Add(place.position);
+    }
+    run_.progress().Advance();
+    return {};
+  }
+
+  /// With what position deletes say.
+  Result<DroppedRows> Merged(const DroppedRowFinder& finder, std::size_t number) {
+    const FileTask& task = tasks_[number];
+    const PositionBitmap& positions = hits_[number].positions;
+    IW_ASSIGN(DroppedRows rows, finder.ByPosition(run_, task));
+    rows.positions.Merge(positions);
+    IW_TRY(rows.memory.Resize(rows.memory.bytes() + positions.cardinality() * 2));
+    IW_TRY(LeaveUnreached(run_, finder, task, options_, rows));
+    return rows;
+  }
+
+  RunContext& run_;
+  std::shared_ptr<const TableMetadata> metadata_;
+  std::shared_ptr<FileIO> io_;
+  const std::vector<FileTask>& tasks_;
+  const RowKeys& keys_;
+  KeyPlaces& places_;
+  const ResolveOptions& options_;
+  std::vector<const DataFile*> deletes_;
+  std::unordered_map<std::uint64_t, std::size_t> task_of_;  // by number of the data file
+  std::mutex mutex_;                                        // guards positions of hits_
+  std::vector<Hits> hits_;                                  // by task
+};
+
 }  // namespace
+
+bool HasEqualityDeletes(const FileTask& task) {
+  return std::ranges::any_of(task.deletes, IsEqualityDelete);
+}
 
 Result<std::vector<ResolvedFile>> ResolveEqualityDeletes(
     RunContext& run, std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
     const std::vector<FileTask>& tasks, const ResolveOptions& options) {
   return Resolver(run, std::move(metadata), std::move(io), tasks, options).Resolve();
+}
+
+Result<std::vector<ResolvedFile>> LookUpEqualityDeletes(
+    RunContext& run, std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
+    const std::vector<FileTask>& tasks, const RowKeys& keys, KeyPlaces& places,
+    const ResolveOptions& options) {
+  return LookUp(run, std::move(metadata), std::move(io), tasks, keys, places, options).Resolve();
 }
 
 }  // namespace icewright

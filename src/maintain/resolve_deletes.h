@@ -11,11 +11,16 @@
 #include "base/result.h"
 #include "base/run_context.h"
 #include "data/dropped_rows.h"
+#include "data/row_keys.h"
 #include "io/file_io.h"
+#include "maintain/key_places.h"
 #include "scan/file_task.h"
 #include "table/metadata.h"
 
 namespace icewright {
+
+/// Is there an equality delete among the task's deletes?
+bool HasEqualityDeletes(const FileTask& task);
 
 struct ResolveOptions {
   /// May an equality delete reach the rows of this sequence number? Asked with the data sequence
@@ -38,5 +43,12 @@ struct ResolvedFile {
 Result<std::vector<ResolvedFile>> ResolveEqualityDeletes(
     RunContext& run, std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
     const std::vector<FileTask>& tasks, const ResolveOptions& options = {});
+
+/// The same, looked up: reads the equality deletes, and the data files that `places` does not know
+/// yet. All deletes must have the columns of `keys`. Errors: those of KeyPlaces, too.
+Result<std::vector<ResolvedFile>> LookUpEqualityDeletes(
+    RunContext& run, std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
+    const std::vector<FileTask>& tasks, const RowKeys& keys, KeyPlaces& places,
+    const ResolveOptions& options = {});
 
 }  // namespace icewright

@@ -137,7 +137,7 @@ class RewriteTestTable : public ExpireTestTable {
     return names;
   }
 
- private:
+ protected:
   DataFile Store(const std::string& name, const Bytes& bytes) {
     DataFile file = MakeDataFile(PathOf(name).text());
     EXPECT_THAT(WriteFile(io(), file.file_path, bytes, CreateMode::kNew), IsOk());

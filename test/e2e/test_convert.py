@@ -66,13 +66,13 @@ def in_place_the_same_vectors_as_flink(folder):
         assert again["outcome"] == "nothing-to-do", again
 
 
-def one_snapshot_at_a_time_ends_the_same(folder):
+def one_snapshot_at_a_time_ends_the_same(folder, *way):
     with harness.fixtures():
         program = harness.Program(folder, harness.catalogs())
         java = harness.Java.shared()
         table = harness.Table("upsert_v3")
         for run in range(15):
-            _, report = program.run(*convert("upsert_v3", "--max-staging-snapshots", "1"))
+            _, report = program.run(*convert("upsert_v3", "--max-staging-snapshots", "1", *way))
             assert report["counts"]["processed-staging-snapshot-num"] == 1, report
         _, report = program.run(*convert("upsert_v3", "--max-staging-snapshots", "1"))
         assert report["outcome"] == "nothing-to-do", report
@@ -80,14 +80,14 @@ def one_snapshot_at_a_time_ends_the_same(folder):
         assert not wrong, "\n".join(wrong)
 
 
-def promotion_makes_the_snapshots_that_flink_made(folder):
+def promotion_makes_the_snapshots_that_flink_made(folder, *way):
     with harness.fixtures():
         program = harness.Program(folder, harness.catalogs())
         java = harness.Java.shared()
         table = harness.Table("staged_v3")
         wrong = []
         for more, what in ((["--max-staging-snapshots", "1"], "once"), ([], "to-end")):
-            program.run(*convert("staged_v3", *more))
+            program.run(*convert("staged_v3", *more, *way))
             after = recorded("staged_v3", what)
             wrong += [f"{what}: {line}" for line in differences(java, "staged_v3", table, after)]
         ours, theirs = (d["snapshots"][6:] for d in (table.metadata(), recorded("staged_v3", "to-end")))
@@ -105,6 +105,18 @@ def promotion_makes_the_snapshots_that_flink_made(folder):
         _, staging = program.run("scan", table.id, "--branch", "staging", "--digest")
         _, main = program.run("scan", table.id, "--digest")
         assert staging["digest"] == main["digest"], (staging, main)
+
+
+def with_an_index(folder):
+    return ["--resolve", "indexed", "--index-path", str(pathlib.Path(folder) / "index")]
+
+
+def an_index_changes_nothing_in_place(folder):
+    one_snapshot_at_a_time_ends_the_same(folder, *with_an_index(folder))
+
+
+def an_index_changes_nothing_in_promotion(folder):
+    promotion_makes_the_snapshots_that_flink_made(folder, *with_an_index(folder))
 
 
 def the_partitioned_table_reads_the_same_everywhere(folder):
@@ -224,7 +236,8 @@ def killed_at_any_moment_the_next_run_finishes(folder):
 
 
 harness.main(in_place_the_same_vectors_as_flink, one_snapshot_at_a_time_ends_the_same,
-             promotion_makes_the_snapshots_that_flink_made, the_partitioned_table_reads_the_same_everywhere,
+             promotion_makes_the_snapshots_that_flink_made, an_index_changes_nothing_in_place,
+             an_index_changes_nothing_in_promotion, the_partitioned_table_reads_the_same_everywhere,
              compaction_and_expiry_go_on_after_it, what_cannot_be_converted_is_named,
              a_lost_marker_is_refused_until_told, snapshots_without_counters_are_promoted,
              killed_at_any_moment_the_next_run_finishes)
