@@ -11,7 +11,7 @@ build=(g++ cmake ninja-build ccache pkg-config make git python3 python3-venv ca-
        libgtest-dev libgmock-dev libbenchmark-dev patchelf)
 check=(clang-format-14)
 test=(sqlite3 zstd openjdk-17-jdk-headless maven postgresql-15 mariadb-server zookeeper
-      prometheus chromium-headless-shell)
+      curl prometheus chromium-headless-shell)
 fuzz=(clang-14 libclang-rt-14-dev)
 
 packages=("${build[@]}" "${check[@]}")
