@@ -56,6 +56,7 @@ TABLES = {
     "repair200": ["many-groups", "--files", "1", "--rows", "1000000", "--row-groups", "200"],
     "clustered4": ["pos-deletes", "--delete-files", "4", "--deletes", "5000", "--clustered", "--java"],
     "clustered20": ["pos-deletes", "--delete-files", "20", "--deletes", "1000", "--clustered", "--java"],
+    "scattered100": ["pos-deletes", "--base-files", "100", "--base-rows", "20000", "--delete-files", "100", "--deletes", "200", "--java"],
     "scattered20": ["pos-deletes", "--delete-files", "20", "--deletes", "1000"],
     "groups200": ["many-groups", "--files", "8", "--rows", "200000", "--row-groups", "200"],
 }
@@ -85,6 +86,7 @@ WORKLOADS = {
     "splice-200-row-groups": ("groups200", SPLICE, True),
     "splice-1-percent-in-4-files": ("clustered4", SPLICE, True),
     "splice-1-percent-in-20-files": ("clustered20", SPLICE, True),
+    "splice-1-percent-scattered": ("scattered100", SPLICE, True),
     "auto-1-percent-scattered": ("scattered20", AUTO, True),
     "auto-200k-position-deletes": ("pos200k", AUTO, True),
     "compact-5-small-files": ("sf5", ["rewrite-data-files"], True),

@@ -117,7 +117,8 @@ class SplicingEngine final : public RewriteEngine {
       const TreatmentBytes bytes = splice::ExpectedBytes(input);
       for (std::size_t t = 0; t < sum.size(); ++t) sum[t] += bytes[t];
     }
-    return splice::SpliceSeconds(sum) < splice::DecodeSeconds(BytesOf(request));
+    constexpr double kMargin = 0.9;  // estimates are that good, about
+    return splice::SpliceSeconds(sum) < kMargin * splice::DecodeSeconds(BytesOf(request));
   }
 
   Result<LayoutChoice> LayoutOnce(RunContext& run) {

@@ -13,9 +13,6 @@ namespace {
 constexpr double kMostEntriesPerValue = 0.6;
 constexpr std::int64_t kEnoughValues = 20'000;
 
-// One that holds fewer may become larger than dictionaries usually are.
-constexpr double kFewEntriesPerValue = 0.3;
-
 bool SameDictionary(const Source& a, const Source& b) {
   return a.codec == b.codec && a.conversion == b.conversion &&
          a.dictionary_size() == b.dictionary_size() && a.dictionary->body == b.dictionary->body;
@@ -96,10 +93,8 @@ Status ChunkWriter::BuildUnion(std::vector<Source*>& with) {
       source->map = previous->map;
     } else {
       IW_TRY(LoadDictionary(*source));
-      const bool busy =
-          covered > 0 && union_.size() < kFewEntriesPerValue * static_cast<double>(covered);
-      const std::size_t limit = busy ? settings_.busy_dictionary_bytes : settings_.dictionary_bytes;
-      if (!union_.Add(dictionary_.view(), dictionary_offsets_, limit, closed, source->map)) {
+      if (!union_.Add(dictionary_.view(), dictionary_offsets_, settings_.dictionary_bytes, closed,
+                      source->map)) {
         closed = true;
         source->mode = DictionaryMode::kPlain;
       } else {

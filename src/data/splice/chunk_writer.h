@@ -30,13 +30,12 @@ struct BloomSettings {
 struct ChunkSettings {
   BlockCodec codec = BlockCodec::kNone;
   std::optional<int> level = {};
-  std::optional<int> index_level = {};                   ///< of pages of dictionary indices
-  std::size_t dictionary_bytes = std::size_t{2} << 20;   ///< largest union
-  std::size_t busy_dictionary_bytes = dictionary_bytes;  ///< whose entries are used many times
-  std::size_t page_bytes = std::size_t{1} << 20;         ///< joined pages end here
-  std::int64_t page_rows = 20'000;                       ///< and here
-  bool dictionary = true;                                ///< may there be one?
-  bool statistics = true;                                ///< are there any?
+  std::optional<int> index_level = {};                  ///< of pages of dictionary indices
+  std::size_t dictionary_bytes = std::size_t{2} << 20;  ///< largest union
+  std::size_t page_bytes = std::size_t{1} << 20;        ///< joined pages end here
+  std::int64_t page_rows = 20'000;                      ///< and here
+  bool dictionary = true;                               ///< may there be one?
+  bool statistics = true;                               ///< are there any?
   std::optional<BloomSettings> bloom = {};
   bool count_nans = false;  ///< of sources that do not know
 };

@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-// MB of input per CPU second.
+// MB of input per CPU second, from whole compactions beside decoding in the same run
+// (docs/performance.md); where a treatment had no run of its own, a careful guess.
 constexpr double kDecodeRate = 45;
 double RateOf(Treatment treatment) {
   switch (treatment) {
@@ -23,26 +24,28 @@ double RateOf(Treatment treatment) {
     case Treatment::kNull:
     case Treatment::kConstant:
     case Treatment::kPromote:
-      return 1300;
-    case Treatment::kJoin:
-    case Treatment::kTranscode:
-      return 200;
+      return 500;
     case Treatment::kRemap:
       return 180;
+    case Treatment::kJoin:
+    case Treatment::kTranscode:
     case Treatment::kMaterialise:
     case Treatment::kConvert:
+      return 100;
     case Treatment::kFilter:
-      return 120;
+      return 85;
     case Treatment::kDecode:
       break;
   }
   // Decoded and encoded, and moved as pages after that.
-  return kDecodeRate * 0.9;
+  return kDecodeRate * 0.75;
 }
 
-// Deletes all over a file touch every page.
-bool IsScattered(const Input& input) {
-  constexpr std::int64_t kWindow = 20'000;  // rows of a page, about
+constexpr std::int64_t kWindow = 20'000;  // rows of a page, about
+constexpr double kScattered = 0.5;        // deletes all over a file touch every page
+
+// Finds out which part of a file's pages deletes touch.
+void CountDirty(Input& input) {
   std::int64_t windows = 0;
   std::int64_t touched = 0;
   for (std::size_t g = 0; g < input.meta.groups.size(); ++g) {
@@ -55,8 +58,9 @@ bool IsScattered(const Input& input) {
       next = std::max(next, to);
     }
   }
-  constexpr std::int64_t kFewWindows = 4;
-  return windows > kFewWindows && touched * 2 > windows;
+  input.windows = windows;
+  input.dirty_share =
+      static_cast<double>(touched) / static_cast<double>(std::max<std::int64_t>(windows, 1));
 }
 
 Status PlanDeletes(RunContext& run, const GroupRewriteSetup& setup, const Layout& layout,
@@ -69,7 +73,9 @@ Status PlanDeletes(RunContext& run, const GroupRewriteSetup& setup, const Layout
     input.deleted.clear();
     return {};
   }
-  if (IsScattered(input)) {
+  CountDirty(input);
+  constexpr std::int64_t kFewWindows = 4;
+  if (input.windows > kFewWindows && input.dirty_share > kScattered) {
     input.deleted.clear();
     DecodeAll(input, "deletes all over the file");
     return {};
@@ -143,6 +149,7 @@ RewriteEstimate Describe(const Layout& layout, const std::vector<Input>& inputs)
       ++files_by_reason["decode: " + input.decode_reason];
       continue;
     }
+    if (!input.deleted.empty()) ++files_by_reason["filter: deleted rows"];
     for (std::size_t i = 0; i < input.columns.size(); ++i) {
       const ColumnPlan& plan = input.columns[i];
       if (plan.reason.empty()) continue;

@@ -157,7 +157,10 @@ TreatmentBytes ExpectedBytes(const Input& input) {
     for (const ColumnPlan& plan : input.columns) {
       if (plan.leaf < 0 || plan.from != ColumnPlan::From::kChunks) continue;
       const ColumnChunk& chunk = group.columns[static_cast<std::size_t>(plan.leaf)];
-      add(plan.expected, chunk.compressed);
+      const auto dirty =
+          static_cast<std::int64_t>(static_cast<double>(chunk.compressed) * input.dirty_share);
+      add(Treatment::kFilter, dirty);
+      add(plan.expected, chunk.compressed - dirty);
       planned += chunk.compressed;
     }
   }

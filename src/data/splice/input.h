@@ -45,7 +45,8 @@ struct Input {
   std::string decode_reason = {};
   /// Of each row group; empty: no row is deleted.
   std::vector<RowRanges> deleted = {};
-  std::int64_t rows_deleted = 0;
+  std::int64_t windows = 0;  ///< about as many pages as a column has; where rows are deleted
+  double dirty_share = 0;    ///< of these, by deletes
 
   std::int64_t rows() const { return task->data_file.record_count; }
 };

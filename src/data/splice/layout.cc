@@ -69,13 +69,6 @@ std::string FillSettings(const WritePlan& plan, const parquet::WriterProperties&
   settings.page_bytes = static_cast<std::size_t>(properties.data_pagesize());
   settings.page_rows = properties.max_rows_per_page();
   settings.dictionary_bytes = static_cast<std::size_t>(properties.dictionary_pagesize_limit());
-  // Pages of a dictionary whose entries are used many times are much smaller than their values. The
-  // table's own limit, and one that the budget made smaller, are kept.
-  constexpr std::size_t kDefault = std::size_t{2} << 20;
-  constexpr std::size_t kBusy = std::size_t{16} << 20;
-  const bool limit_given = plan.metadata->properties.contains("write.parquet.dict-size-bytes");
-  settings.busy_dictionary_bytes =
-      limit_given || settings.dictionary_bytes < kDefault ? settings.dictionary_bytes : kBusy;
   settings.dictionary =
       properties.dictionary_enabled(path) && column.leaf.type != Physical::kBoolean;
   settings.statistics = properties.statistics_enabled(path);
