@@ -44,7 +44,7 @@ Type Promoted(const Type& type) {
 Schema Evolved(RandomRows& random, const Schema& schema, int& next) {
   std::vector<Field> fields;
   for (Field field : schema.fields()) {
-    if (field.name != "kept" && random.OneIn(5)) continue;  // dropped
+    if (field.id != FieldId{90} && random.OneIn(5)) continue;  // dropped
     if (random.OneIn(3)) field.name += "_renamed";
     if (random.OneIn(2)) field.type = Promoted(field.type);
     if (random.OneIn(2)) field.required = false;
@@ -157,7 +157,7 @@ void EvolveMany(std::uint64_t first, std::uint64_t count) {
 
 TEST(SpliceEvolutionTest, SplicingAndDecodingAgree) { EvolveMany(1, 150); }
 
-TEST(SpliceEvolutionSlowTest, SplicingAndDecodingAgree) { EvolveMany(1000, 3000); }
+TEST(SpliceEvolutionSlowTest, SplicingAndDecodingAgree) { EvolveMany(1000, 2000); }
 
 }  // namespace
 }  // namespace icewright
