@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kThreads = 8;
 constexpr int kTimeoutSeconds = 5;
+constexpr int kIdleSeconds = 1;
 constexpr std::size_t kLongestRequest = 64 * 1024;
 constexpr std::size_t kLargeAnswer = 256 * 1024;
 constexpr int kMostRows = 1'000;
@@ -98,8 +99,9 @@ class Server final : public HttpServer {
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    // An idle browser must not keep a thread.
+    // Browsers open connections before they need them: an idle one must not keep a thread.
     server_.set_keep_alive_max_count(1);
+    server_.set_keep_alive_timeout(kIdleSeconds);
     server_.set_read_timeout(kTimeoutSeconds);
     server_.set_write_timeout(kTimeoutSeconds);
     server_.set_payload_max_length(kLongestRequest);

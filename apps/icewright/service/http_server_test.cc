@@ -1,7 +1,11 @@
 #include "icewright/service/http_server.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "codec/json.h"
 #include "testing/matchers.h"
@@ -178,6 +182,25 @@ TEST_F(HttpServerTest, ActionsNeedTheToken) {
   EXPECT_EQ(post(other, right, R"({"table": "p.w.u", "task": "a"})")->status, 404);
   EXPECT_THAT(post(other, right, body)->body, HasSubstr("it has none yet"));
   EXPECT_EQ(post(other, right, std::string(100'000, ' '))->status, 413);
+}
+
+TEST_F(HttpServerTest, IdleConnectionsDoNotKeepOthersOut) {
+  const auto server = Serve({});
+  const std::string address = server->address();
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port =
+      htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<int> idle;
+  for (int i = 0; i < 12; ++i) {
+    idle.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(idle.back(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  }
+  auto client = ClientOf(*server);
+  client.set_read_timeout(4);  // two rounds of idle connections, and time for a busy machine
+  EXPECT_TRUE(client.Get("/healthz"));
+  for (const int socket : idle) ::close(socket);
 }
 
 TEST_F(HttpServerTest, APortThatIsTakenIsAnError) {
