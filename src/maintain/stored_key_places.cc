@@ -4,6 +4,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/memtablerep.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 
@@ -200,8 +201,13 @@ class Store final : public KeyPlaces {
     options.max_background_jobs = std::max(run.threads(), 2);
     options.max_open_files = 256;
     options.avoid_flush_during_recovery = true;
+    options.allow_concurrent_memtable_write = false;  // as a vector cannot
     rocksdb::ColumnFamilyOptions rows;
     rows.compression = rocksdb::kLZ4Compression;
+    // Learn writes much and flushes before anybody reads; each run adds a little to what is large.
+    rows.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
+    rows.compaction_style = rocksdb::kCompactionStyleUniversal;
+    rows.level0_file_num_compaction_trigger = 8;
     rows.prefix_extractor = std::make_shared<KeyOfEntry>();
     rows.write_buffer_size = static_cast<std::size_t>(size / 4);
     rocksdb::BlockBasedTableOptions blocks;
