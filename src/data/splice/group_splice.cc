@@ -28,6 +28,9 @@ std::int64_t CountRows(const RowRanges& ranges) {
 
 constexpr std::int64_t kBatchBytes = 48 << 20;  // of columns that are loaded together
 
+// A part of a small limit: chunks that are written side by side are held, too.
+std::int64_t BatchBytes(RunContext& run) { return std::min(kBatchBytes, run.memory().limit() / 4); }
+
 std::int64_t DecodedBytes(const DecodedPart& part) {
   return part.file == nullptr ? 0 : std::ssize(*part.file);
 }
@@ -264,7 +267,7 @@ Result<WrittenColumn> GroupSplice::WriteColumn(RunContext& run, ChunkWriter& wri
 
 // Columns [first, result) whose chunks are loaded together: column after column, so that memory is
 // bounded whatever the size of a row group.
-std::size_t GroupSplice::EndOfBatch(std::size_t first) const {
+std::size_t GroupSplice::EndOfBatch(RunContext& run, std::size_t first) const {
   std::int64_t bytes = 0;
   std::size_t end = first;
   while (end < layout_->columns.size()) {
@@ -274,16 +277,18 @@ std::size_t GroupSplice::EndOfBatch(std::size_t first) const {
       const RowGroup& group = unit.input->meta.groups[unit.group];
       bytes += group.columns[static_cast<std::size_t>(plan.leaf)].compressed;
     }
-    if (end > first && bytes > kBatchBytes) break;
+    if (end > first && bytes > BatchBytes(run)) break;
     ++end;
   }
   return end;
 }
 
 Status GroupSplice::WriteColumns(RunContext& run) {
-  const auto threads = static_cast<std::size_t>(std::max(request_.threads, 1));
+  // Where memory is short chunks go straight into the file.
+  const bool one_by_one = BatchBytes(run) < kBatchBytes;
+  const auto threads = static_cast<std::size_t>(one_by_one ? 1 : std::max(request_.threads, 1));
   for (std::size_t first = 0; first < layout_->columns.size();) {
-    const std::size_t end = EndOfBatch(first);
+    const std::size_t end = EndOfBatch(run, first);
     IW_TRY(LoadChunks(run, first, end));
     for (; first < end; first += std::min(threads, end - first)) {
       IW_TRY(WriteSome(run, first, std::min(threads, end - first)));

@@ -54,7 +54,7 @@ class GroupSplice {
   std::int64_t RowGroupLimit() const;
   std::int64_t RollLimit() const;
   Status WriteRowGroup(RunContext& run);
-  std::size_t EndOfBatch(std::size_t first) const;
+  std::size_t EndOfBatch(RunContext& run, std::size_t first) const;
   Status LoadChunks(RunContext& run, std::size_t first, std::size_t end);
   ColumnJob MakeJob(std::size_t column) const;
   Source ChunkSource(const OutputColumn& column, const ColumnPlan& plan, const Unit& unit) const;

@@ -408,6 +408,28 @@ TEST(SplicingEngineTest, SortedFilesThatDoNotOverlapAreConcatenated) {
   }
 }
 
+TEST(SplicingEngineTest, StaysWithinItsMemory) {
+  constexpr std::int64_t kLimit = 16 << 20;
+  const Schema schema =
+      MakeSchema({{1, "a", TypeId::kLong}, {2, "b", TypeId::kLong}, {3, "c", TypeId::kLong}});
+  SpliceTable table(schema, {{"write.parquet.compression-codec", "uncompressed"}});
+  parquet::WriterProperties::Builder builder;
+  builder.disable_dictionary()->compression(arrow::Compression::UNCOMPRESSED);
+  RandomRows random(1);
+  const auto rows = random.Make(schema, 100'000);
+  std::vector<FileTask> tasks;
+  for (int i = 0; i < 12; ++i) {
+    tasks.push_back(table.ArrowFile("f" + std::to_string(i), rows, builder.build()));
+  }
+  RewriteGroupRequest request = RequestOf(std::move(tasks));
+  request.threads = 2;
+  RunContext run({.memory_limit_bytes = kLimit, .threads = 2});
+  IW_ASSERT_OK_AND_ASSIGN(const RewrittenGroup group, table.Splice(run, request));
+  EXPECT_EQ(group.rows_written, 1'200'000);
+  EXPECT_GT(group.bytes_read, kLimit);
+  EXPECT_LE(run.memory().peak(), kLimit);
+}
+
 TEST(SplicingEngineTest, InputsOfOtherFormatsAreDecodedAlone) {
   SpliceTable table(IdAndText());
   std::vector<FileTask> tasks = {table.Task("a", NumberedRows(0, 10))};
