@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "config/units.h"
 #include "icewright/command.h"
 #include "icewright/service/http_server.h"
+#include "icewright/service/idle_memory.h"
 #include "icewright/stream_log.h"
 #include "lock/lock_keeper.h"
 #include "schedule/child_runner.h"
@@ -143,6 +143,7 @@ class RunCommand final : public Command {
     if (hangups != nullptr) hangups->wanted = true;
     WorkerPool pool(1);
     pool.Submit([&service, stop] { service.Run(stop); });
+    GiveIdleMemoryBack();
     TimePoint next = parts.time->Now() + discover_;
     while (!stop.stop_requested()) {
       session.env().clock->SleepFor(kPollSignals, stop);
@@ -150,7 +151,7 @@ class RunCommand final : public Command {
       if (!reload && parts.time->Now() < next) continue;
       next = parts.time->Now() + discover_;
       Refresh(session, service, config, parts, log, reload);
-      ::malloc_trim(0);
+      GiveIdleMemoryBack();
     }
   }
 
