@@ -38,10 +38,13 @@ pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 add_library(icewright_http INTERFACE)
 target_link_libraries(icewright_http INTERFACE PkgConfig::HTTPLIB PkgConfig::PROMETHEUS)
 
-# RocksDB, for the library of the key index in maintain.
-find_library(ROCKSDB_LIBRARY rocksdb REQUIRED)
+# RocksDB, for maintain: the key index. The archive, if there is one: what is linked dynamically costs
+# each process twice the memory, also those that never open an index.
+find_library(ROCKSDB_ARCHIVE NAMES librocksdb.a rocksdb REQUIRED)
+find_library(BZ2_LIBRARY bz2 REQUIRED)
 add_library(icewright_rocksdb INTERFACE)
-target_link_libraries(icewright_rocksdb INTERFACE ${ROCKSDB_LIBRARY})
+target_link_libraries(icewright_rocksdb INTERFACE ${ROCKSDB_ARCHIVE} icewright_codecs ${BZ2_LIBRARY}
+                                                  ${CMAKE_DL_LIBS} Threads::Threads)
 
 # Arrow and Parquet, for data: an installed Arrow of the right version, else the pyarrow wheel that
 # `make setup` puts into the project's venv.

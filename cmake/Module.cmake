@@ -1,6 +1,6 @@
 # icewright_module(NAME LAYER n [DEPENDS modules...] [LIBS third-party targets...])
 # Makes icewright_NAME from *.cc, NAME_test from *_test.cc, NAME_bench from *_bench.cc and one
-# executable per *_fuzz.cc, here and in sub-folders. *_plugin.cc is left to the module.
+# executable per *_fuzz.cc, here and in sub-folders.
 # A module may depend only on lower layers; tools/check_layers.py holds #include to the same list.
 define_property(TARGET PROPERTY ICEWRIGHT_LAYER)
 
@@ -23,7 +23,6 @@ endfunction()
 function(icewright_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LAYER" "DEPENDS;LIBS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
-  list(FILTER sources EXCLUDE REGEX "_plugin\\.cc$")
   set(tests ${sources})
   set(benches ${sources})
   set(fuzzers ${sources})

@@ -7,7 +7,7 @@ build=(g++ cmake ninja-build ccache pkg-config make git python3 python3-venv ca-
        libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
        libroaring-dev libzstd-dev libsnappy-dev libdeflate-dev liblz4-dev zlib1g-dev
        libsqlite3-dev libpq-dev libmariadb-dev libzookeeper-mt-dev libssl-dev
-       libcpp-httplib-dev libbrotli-dev prometheus-cpp-dev librocksdb-dev
+       libcpp-httplib-dev libbrotli-dev prometheus-cpp-dev librocksdb-dev libbz2-dev
        libgtest-dev libgmock-dev libbenchmark-dev patchelf)
 check=(clang-format-14)
 test=(sqlite3 zstd openjdk-17-jdk-headless maven postgresql-15 mariadb-server zookeeper

@@ -6,9 +6,8 @@ out=$2
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib"
 cp "$build/bin/icewright" "$out/bin/"
-cp "$build/bin/icewright_key_index.so" "$out/lib/"
 # Everything but the C library and its kin, which belong to the machine.
-ldd "$out/bin/icewright" "$out/lib/icewright_key_index.so" | awk '$3 ~ /^\// {print $1, $3}' | while read -r name path; do
+ldd "$out/bin/icewright" | awk '$3 ~ /^\// {print $1, $3}' | while read -r name path; do
   case "$name" in
     libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | ld-linux* | libresolv.so.*) ;;
     *) cp -L "$path" "$out/lib/$name" ;;

@@ -1,25 +1,317 @@
 #include "maintain/stored_key_places.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/memtablerep.h>
+#include <rocksdb/slice_transform.h>
+#include <rocksdb/table.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <filesystem>
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "base/executor.h"
+#include "config/fields.h"
 
 namespace icewright {
 namespace {
 
-constexpr char kLibrary[] = "icewright_key_index.so";
+/// Changes with what is stored below.
+constexpr char kVersion[] = "icewright-keys-1";
+constexpr char kFilesFamily[] = "files";
+constexpr char kHeaderKey[] = "!";  // files have keys that begin with 'f', after it
+/// Number of the data file and position, behind each key.
+constexpr std::size_t kPlaceBytes = 2 * sizeof(std::uint64_t);
+constexpr std::size_t kBatchBytes = 1 << 20;
+constexpr std::int64_t kRowsPerPart = 4'000'000;
+/// Rows of files that are gone, for each live one and beside a few, beyond which to begin anew.
+constexpr std::int64_t kMostDeadRows = 1;
+constexpr std::int64_t kFewRows = 100'000;
 
-/// Beside the program, or in the lib folder of a distribution.
-Result<void*> LoadLibrary() {
-  std::error_code failed;
-  const auto home = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
-  std::string why;
-  for (const auto& path : {home / kLibrary, home / ".." / "lib" / kLibrary}) {
-    if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-    why += fmt::format("{}{}", why.empty() ? "" : "; ", ::dlerror());
+/// Big-endian: entries of a key are in the order of files and positions.
+template <typename T>
+void AppendBig(Bytes& out, T value) {
+  for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
+    out += static_cast<char>(value >> shift & 0xff);
   }
-  return Error(Code::kUnsupported, "index-path: the library of the index cannot be loaded: " + why);
+}
+
+template <typename T>
+T LoadBig(const char* at) {
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value = static_cast<T>(value << 8 | static_cast<unsigned char>(at[i]));
+  }
+  return value;
+}
+
+/// An entry without its place: what Bloom filters are about.
+class KeyOfEntry final : public rocksdb::SliceTransform {
+ public:
+  const char* Name() const override { return "icewright.KeyOfEntry"; }
+  rocksdb::Slice Transform(const rocksdb::Slice& entry) const override {
+    return {entry.data(), entry.size() - kPlaceBytes};
+  }
+  bool InDomain(const rocksdb::Slice& entry) const override { return entry.size() >= kPlaceBytes; }
+};
+
+bool IsLock(const rocksdb::Status& status) {
+  return status.IsIOError() && status.ToString().find("lock") != std::string::npos;
+}
+
+Status ToStatus(const rocksdb::Status& status, const std::string& folder) {
+  if (status.ok()) return {};
+  Code code = Code::kIo;
+  if (status.IsCorruption()) code = Code::kCorrupt;
+  if (status.IsNoSpace() || status.IsMemoryLimit()) code = Code::kExhausted;
+  if (IsLock(status)) code = Code::kLockHeld;
+  return Error(code, fmt::format("index {}: {}", folder, status.ToString()));
+}
+
+/// What is known of a data file.
+struct StoredFile {
+  std::uint64_t number = 0;
+  std::int64_t bytes = 0;  ///< Of the data file, as the manifest says.
+  std::int64_t rows = 0;
+
+  Bytes Serialize() const {
+    Bytes out;
+    AppendBig(out, number);
+    AppendBig(out, static_cast<std::uint64_t>(bytes));
+    AppendBig(out, static_cast<std::uint64_t>(rows));
+    return out;
+  }
+  static bool Parse(ByteView text, StoredFile& out) {
+    if (text.size() != 3 * sizeof(std::uint64_t)) return false;
+    out.number = LoadBig<std::uint64_t>(text.data());
+    out.bytes = static_cast<std::int64_t>(LoadBig<std::uint64_t>(text.data() + 8));
+    out.rows = static_cast<std::int64_t>(LoadBig<std::uint64_t>(text.data() + 16));
+    return true;
+  }
+};
+
+class Store final : public KeyPlaces {
+ public:
+  explicit Store(std::string folder) : folder_(std::move(folder)) {}
+  ~Store() override { Close(); }
+
+  /// False: what is there is not an index that can be used.
+  Result<bool> Open(RunContext& run, const std::string& header) {
+    IW_TRY(OpenDatabase(run));
+    if (db_ == nullptr) return false;
+    std::string found;
+    const rocksdb::Status status = db_->Get({}, Files(), kHeaderKey, &found);
+    if (status.IsNotFound()) {
+      // New, or not even that was finished.
+      IW_TRY(Said(db_->Put(Synced(), Files(), kHeaderKey, header)));
+      return true;
+    }
+    if (!status.ok() || found != header) return false;
+    return LoadFiles();
+  }
+
+  /// Removes all of it.
+  Status Destroy() {
+    Close();
+    return ToStatus(rocksdb::DestroyDB(folder_, rocksdb::Options(), Families()), folder_);
+  }
+
+  std::int64_t rows() const { return rows_; }
+  bool is_broken() const override { return broken_; }
+
+  Result<std::vector<std::uint64_t>> Learn(RunContext& run, const RowKeys& keys,
+                                           const std::vector<const DataFile*>& files) override {
+    std::vector<std::uint64_t> numbers;
+    std::vector<Fresh> fresh;
+    for (const DataFile* file : files) {
+      const auto known = files_.find(file->file_path.text());
+      if (known != files_.end() && known->second.bytes == file->file_size_in_bytes) {
+        numbers.push_back(known->second.number);
+        continue;
+      }
+      // At random: rows that an interrupted run left behind have a number that nobody knows.
+      numbers.push_back(run.random().Next());
+      fresh.emplace_back(file, StoredFile{.number = numbers.back(),
+                                          .bytes = file->file_size_in_bytes,
+                                          .rows = file->record_count});
+    }
+    // Part by part: an interrupted run keeps what it has learned.
+    std::size_t first = 0;
+    while (first < fresh.size()) {
+      std::size_t last = first;
+      for (std::int64_t rows = 0; last < fresh.size() && rows < kRowsPerPart; ++last) {
+        rows += fresh[last].second.rows;
+      }
+      IW_TRY(LearnPart(run, keys, std::span(fresh).subspan(first, last - first)));
+      first = last;
+    }
+    return numbers;
+  }
+
+  Status Find(ByteView key, std::vector<RowPlace>& out) const override {
+    rocksdb::ReadOptions options;
+    options.prefix_same_as_start = true;
+    Bytes first(key);
+    first.append(kPlaceBytes, '\0');
+    const std::unique_ptr<rocksdb::Iterator> entry(db_->NewIterator(options));
+    for (entry->Seek(first); entry->Valid(); entry->Next()) {
+      const rocksdb::Slice text = entry->key();
+      if (text.size() != first.size() || std::memcmp(text.data(), key.data(), key.size()) != 0) {
+        break;
+      }
+      const char* const place = text.data() + key.size();
+      const auto position = LoadBig<std::uint64_t>(place + sizeof(std::uint64_t));
+      out.push_back(
+          {.file = LoadBig<std::uint64_t>(place), .position = static_cast<std::int64_t>(position)});
+    }
+    return Said(entry->status());
+  }
+
+ private:
+  static rocksdb::WriteOptions Synced() {
+    rocksdb::WriteOptions options;
+    options.sync = true;
+    return options;
+  }
+  static std::vector<rocksdb::ColumnFamilyDescriptor> Families(
+      const rocksdb::ColumnFamilyOptions& rows = {}) {
+    return {{rocksdb::kDefaultColumnFamilyName, rows}, {kFilesFamily, {}}};
+  }
+  rocksdb::ColumnFamilyHandle* Files() const { return families_.back(); }
+
+  Status Said(const rocksdb::Status& status) const {
+    if (status.IsCorruption()) broken_ = true;
+    return ToStatus(status, folder_);
+  }
+  /// Leaves db_ null for damage. Memory: an eighth of the budget at most.
+  Status OpenDatabase(RunContext& run) {
+    const std::int64_t size =
+        std::clamp<std::int64_t>(run.memory().available() / 8, 1 << 20, std::int64_t{96} << 20);
+    IW_ASSIGN(memory_, run.memory().Reserve(size, "caches of the key index"));
+    rocksdb::DBOptions options;
+    options.create_if_missing = true;
+    options.create_missing_column_families = true;
+    options.max_background_jobs = std::max(run.threads(), 2);
+    options.max_open_files = 256;
+    options.avoid_flush_during_recovery = true;
+    options.allow_concurrent_memtable_write = false;  // as a vector cannot
+    rocksdb::ColumnFamilyOptions rows;
+    rows.compression = rocksdb::kLZ4Compression;
+    // Learn writes much and flushes before anybody reads; each run adds a little to what is large.
+    rows.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
+    rows.compaction_style = rocksdb::kCompactionStyleUniversal;
+    rows.level0_file_num_compaction_trigger = 8;
+    rows.prefix_extractor = std::make_shared<KeyOfEntry>();
+    rows.write_buffer_size = static_cast<std::size_t>(size / 4);
+    rocksdb::BlockBasedTableOptions blocks;
+    blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    blocks.whole_key_filtering = false;
+    blocks.cache_index_and_filter_blocks = true;
+    blocks.block_cache = rocksdb::NewLRUCache(static_cast<std::size_t>(size / 2));
+    rows.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
+    const rocksdb::Status status =
+        rocksdb::DB::Open(options, folder_, Families(rows), &families_, &db_);
+    if (status.ok()) return {};
+    db_ = nullptr;
+    const bool damaged = status.IsCorruption() || status.IsInvalidArgument() ||
+                         status.IsNotFound() || status.IsNotSupported() || status.IsPathNotFound();
+    return damaged ? Status() : ToStatus(status, folder_);
+  }
+
+  Result<bool> LoadFiles() {
+    const std::unique_ptr<rocksdb::Iterator> entry(db_->NewIterator({}, Files()));
+    for (entry->Seek("f"); entry->Valid(); entry->Next()) {
+      StoredFile file;
+      if (!StoredFile::Parse({entry->value().data(), entry->value().size()}, file)) return false;
+      rows_ += file.rows;
+      files_.emplace(std::string(entry->key().data() + 1, entry->key().size() - 1), file);
+    }
+    return entry->status().ok();
+  }
+
+  using Fresh = std::pair<const DataFile*, StoredFile>;
+
+  Status LearnPart(RunContext& run, const RowKeys& keys, std::span<const Fresh> part) {
+    IW_TRY(ParallelFor(run, part.size(), run.threads(), [&](std::size_t i) {
+      return AddRows(run, keys, *part[i].first, part[i].second.number);
+    }));
+    // The rows are on disk before anything says so.
+    IW_TRY(Said(db_->Flush({}, db_->DefaultColumnFamily())));
+    rocksdb::WriteBatch done;
+    for (const auto& [file, stored] : part) {
+      files_[file->file_path.text()] = stored;
+      rows_ += stored.rows;
+      done.Put(Files(), "f" + file->file_path.text(), stored.Serialize());
+    }
+    IW_TRY(Said(db_->Write(Synced(), &done)));
+    files_read_ += std::ssize(part);
+    return {};
+  }
+
+  Status AddRows(RunContext& run, const RowKeys& keys, const DataFile& file, std::uint64_t number) {
+    rocksdb::WriteOptions options;
+    options.disableWAL = true;  // Learn flushes them
+    rocksdb::WriteBatch batch;
+    Bytes entry;
+    const auto put = [&](std::int64_t position, ByteView key) -> Status {
+      entry = key;
+      AppendBig(entry, number);
+      AppendBig(entry, static_cast<std::uint64_t>(position));
+      batch.Put(entry, {});
+      if (batch.GetDataSize() < kBatchBytes) return {};
+      IW_TRY(Said(db_->Write(options, &batch)));
+      batch.Clear();
+      return {};
+    };
+    IW_TRY(keys.VisitRows(run, file, put));
+    IW_TRY(Said(db_->Write(options, &batch)));
+    run.progress().Advance();
+    return {};
+  }
+
+  void Close() {
+    if (db_ == nullptr) return;
+    for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
+    families_.clear();
+    db_->Close();
+    delete db_;
+    db_ = nullptr;
+  }
+
+  const std::string folder_;
+  Reservation memory_;
+  rocksdb::DB* db_ = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  mutable std::atomic<bool> broken_ = false;
+  std::unordered_map<std::string, StoredFile> files_;
+  std::int64_t rows_ = 0;
+};
+
+/// Any branch name as the name of a folder.
+std::string Escaped(std::string_view branch) {
+  std::string out;
+  for (const char c : branch) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
+    out += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::int64_t LiveRows(const TableMetadata& metadata, const std::string& branch) {
+  constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max() / 4;
+  const Snapshot* head = metadata.FindRef(branch);
+  const std::string* text = head == nullptr ? nullptr : FindKey(head->summary, "total-records");
+  std::int64_t rows = kUnknown;
+  if (text != nullptr && !ParseField(*text, FieldUnit::kNone, rows)) rows = kUnknown;
+  return std::clamp<std::int64_t>(rows, 0, kUnknown);
 }
 
 }  // namespace
@@ -27,19 +319,35 @@ Result<void*> LoadLibrary() {
 Result<OpenedKeyPlaces> OpenStoredKeyPlaces(RunContext& run, const ConvertSettings& settings,
                                             const TableMetadata& metadata,
                                             const std::string& layout, bool rebuild) {
-  static const Result<void*> library = LoadLibrary();
-  if (!library) return library.error();
-  auto* const open =
-      reinterpret_cast<OpenKeyPlacesFunction*>(::dlsym(*library, "icewright_open_key_places"));
-  if (open == nullptr) return Error(Code::kInternal, fmt::format("{} is of no use", kLibrary));
-  Result<OpenedKeyPlaces> result = OpenedKeyPlaces();
-  open({.run = &run,
-        .settings = &settings,
-        .metadata = &metadata,
-        .layout = &layout,
-        .rebuild = rebuild,
-        .result = &result});
-  return result;
+  const std::filesystem::path folder =
+      std::filesystem::path(settings.index_path) / metadata.table_uuid / Escaped(settings.target);
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    return Error(failed == std::errc::permission_denied ? Code::kDenied : Code::kIo,
+                 fmt::format("index-path: cannot make the folder {}: {}", folder.string(),
+                             failed.message()));
+  }
+  const std::string header = fmt::format("{}\n{}\n{}", kVersion, metadata.table_uuid, layout);
+  auto store = std::make_unique<Store>(folder.string());
+  IW_ASSIGN(const bool usable, store->Open(run, header));
+  const std::int64_t live = LiveRows(metadata, settings.target);
+  std::string why = rebuild ? "it was damaged" : "";
+  if (!usable) why = "it was made for other key columns or is damaged";
+  if (store->rows() > live + live * kMostDeadRows + kFewRows) {
+    why = "most of its rows were in files that are gone";
+  }
+  if (why.empty()) return OpenedKeyPlaces{.places = std::move(store)};
+  IW_TRY(store->Destroy());
+  store = std::make_unique<Store>(folder.string());
+  IW_ASSIGN(const bool fresh, store->Open(run, header));
+  if (!fresh) {
+    return Error(Code::kIo, fmt::format("index {}: it is damaged and cannot be made anew; remove "
+                                        "the folder",
+                                        folder.string()));
+  }
+  return OpenedKeyPlaces{.places = std::move(store),
+                         .note = fmt::format("index {} was begun anew: {}", folder.string(), why)};
 }
 
 }  // namespace icewright

@@ -31,15 +31,4 @@ Result<OpenedKeyPlaces> OpenStoredKeyPlaces(RunContext& run, const ConvertSettin
                                             const TableMetadata& metadata,
                                             const std::string& layout, bool rebuild = false);
 
-/// How the library of the index is called.
-struct OpenKeyPlacesCall {
-  RunContext* run;
-  const ConvertSettings* settings;
-  const TableMetadata* metadata;
-  const std::string* layout;
-  bool rebuild;
-  Result<OpenedKeyPlaces>* result;
-};
-using OpenKeyPlacesFunction = void(const OpenKeyPlacesCall&);
-
 }  // namespace icewright
