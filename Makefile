@@ -1,8 +1,8 @@
 # The only door. Each target is a preset or a script; README and CI call the same ones.
 SHELL := /bin/bash
 BUILD := build/release
-# A build uses every core; tests that start servers or a JVM share the machine.
-JOBS ?= $(shell nproc)
+# Tests at a time: one more than cores, since many wait for a lease, a server or a JVM.
+JOBS ?= $(shell expr $$(nproc) + 1)
 
 .PHONY: setup setup-test build unit test demo check bench bench-micro soak test-asan test-tsan fuzz dist clean
 
