@@ -31,6 +31,7 @@ constexpr char kHeaderKey[] = "!";  // files have keys that begin with 'f', afte
 constexpr std::size_t kPlaceBytes = 2 * sizeof(std::uint64_t);
 constexpr std::size_t kBatchBytes = 1 << 20;
 constexpr std::int64_t kRowsPerPart = 4'000'000;
+constexpr Milliseconds kStallPause{20};
 /// Rows of files that are gone, for each live one and beside a few, beyond which to begin anew.
 constexpr std::int64_t kMostDeadRows = 1;
 constexpr std::int64_t kFewRows = 100'000;
@@ -255,9 +256,19 @@ class Store final : public KeyPlaces {
     return {};
   }
 
-  Status AddRows(RunContext& run, const RowKeys& keys, const DataFile& file, std::uint64_t number) {
+  /// Waits here, not in RocksDB, while compaction falls behind: a run can be stopped meanwhile.
+  Status WriteRows(RunContext& run, rocksdb::WriteBatch& batch) {
     rocksdb::WriteOptions options;
     options.disableWAL = true;  // Learn flushes them
+    options.no_slowdown = true;
+    for (;;) {
+      const rocksdb::Status status = db_->Write(options, &batch);
+      if (!status.IsIncomplete()) return Said(status);
+      IW_TRY(run.SleepFor(kStallPause));
+    }
+  }
+
+  Status AddRows(RunContext& run, const RowKeys& keys, const DataFile& file, std::uint64_t number) {
     rocksdb::WriteBatch batch;
     Bytes entry;
     const auto put = [&](std::int64_t position, ByteView key) -> Status {
@@ -266,12 +277,12 @@ class Store final : public KeyPlaces {
       AppendBig(entry, static_cast<std::uint64_t>(position));
       batch.Put(entry, {});
       if (batch.GetDataSize() < kBatchBytes) return {};
-      IW_TRY(Said(db_->Write(options, &batch)));
+      IW_TRY(WriteRows(run, batch));
       batch.Clear();
       return {};
     };
     IW_TRY(keys.VisitRows(run, file, put));
-    IW_TRY(Said(db_->Write(options, &batch)));
+    IW_TRY(WriteRows(run, batch));
     run.progress().Advance();
     return {};
   }
