@@ -214,6 +214,9 @@ class Store final : public KeyPlaces {
     rocksdb::BlockBasedTableOptions blocks;
     blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     blocks.whole_key_filtering = false;
+    // In pieces: filters and indices of tens of millions of rows are larger than the cache.
+    blocks.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    blocks.partition_filters = true;
     blocks.cache_index_and_filter_blocks = true;
     blocks.block_cache = rocksdb::NewLRUCache(static_cast<std::size_t>(size / 2));
     rows.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
