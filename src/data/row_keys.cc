@@ -62,6 +62,7 @@ Result<RowKeys> RowKeys::Make(std::shared_ptr<const TableMetadata> metadata,
   for (const Field& field : columns.fields()) {
     layout += std::to_string(Raw(field.id)) + ":" + field.type.ToString() + ";";
   }
+  layout += metadata->Property("schema.name-mapping.default").value_or("");
   IW_ASSIGN(auto plan, MakeReadPlan(std::move(metadata), Schema(std::vector<Field>())));
   return RowKeys(std::make_unique<Rep>(Rep{.plan = std::move(plan),
                                            .io = std::move(io),

@@ -33,7 +33,8 @@ class RowKeys {
   RowKeys& operator=(RowKeys&&) noexcept;
   ~RowKeys();
 
-  /// Columns and types. Bytes of keys compare only if this is the same.
+  /// Columns, types, and the name mapping that files without field ids are read by. Bytes of keys
+  /// compare only if this is the same.
   const std::string& layout() const;
 
   /// From now on VisitRows leaves out rows whose key is in none of these delete files. Reads them

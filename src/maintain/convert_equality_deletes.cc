@@ -22,13 +22,10 @@ class Conversion {
       : run_(run), table_(table), settings_(std::move(settings)), report_(report) {}
 
   Status Run() {
-    for (;;) {
-      IW_TRY(run_.Check());
-      IW_ASSIGN(const bool more, Cycle());
-      if (!more) break;
-    }
+    const Status status = AllCycles();
     report_.counts["read-data-file-num"] = resolver_.files_read();
     report_.notes.insert(report_.notes.end(), resolver_.notes().begin(), resolver_.notes().end());
+    if (!status) return status;
     const bool done = !report_.snapshot_ids.empty();
     report_.outcome = done ? TaskOutcome::kDone : TaskOutcome::kNothingToDo;
     if (!done) {
@@ -40,6 +37,14 @@ class Conversion {
   }
 
  private:
+  Status AllCycles() {
+    for (;;) {
+      IW_TRY(run_.Check());
+      IW_ASSIGN(const bool more, Cycle());
+      if (!more) return {};
+    }
+  }
+
   /// One commit. False: nothing waits any more.
   Result<bool> Cycle() {
     IW_ASSIGN(const RetryPolicy policy, RetryPolicy::Of(table_.metadata().properties));

@@ -37,8 +37,11 @@ Result<std::vector<ResolvedFile>> DeleteResolver::Resolve(RunContext& run, const
   if (work.equality_deletes.empty()) return std::vector<ResolvedFile>();
   if (WantsIndex(work)) {
     auto resolved = WithIndex(run, table, work);
-    if (resolved || index_ != nullptr) return resolved;  // not the index is to blame
-    if (settings_.resolve == ResolveMode::kIndexed) return resolved;
+    if (resolved || settings_.resolve == ResolveMode::kIndexed) return resolved;
+    IW_TRY(run.Check());
+    // A scan meets the same fault if it is not the index's.
+    no_index_ = true;
+    index_.reset();
     notes_.push_back("the index is not used: " + resolved.error().message());
   }
   if (settings_.in_place()) return Scan(run, table, work);
@@ -128,10 +131,7 @@ Result<std::vector<ResolvedFile>> DeleteResolver::WithIndex(RunContext& run, con
     if (index_ == nullptr || index_layout_ != keys.layout()) {
       index_.reset();
       auto opened = OpenStoredKeyPlaces(run, settings_, table.metadata(), keys.layout(), again);
-      if (!opened) {
-        no_index_ = true;
-        return opened.error();
-      }
+      if (!opened) return opened.error();
       if (!opened->note.empty()) notes_.push_back(opened->note);
       index_ = std::move(opened->places);
       index_layout_ = keys.layout();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "maintain/convert_test_table.h"
 #include "testing/temp_folder.h"
@@ -107,6 +108,24 @@ TEST_F(DeleteResolverTest, ARefusedSnapshotDoesNotHoldUpThoseBeforeIt) {
   EXPECT_THAT(Ids(), ElementsAre(3, 8));
 }
 
+/// A scan that broke off knows nothing of the files it did not get to: the next plan reads them.
+TEST_F(DeleteResolverTest, AScanThatBrokeOffIsNotBuiltUpon) {
+  Upsert({}, {1, 2});
+  Branch("staging", Upsert({}, {3, 4}));
+  Upsert({1, 3}, {}, "staging");
+  Upsert({2}, {}, "staging");
+  bool gone = false;
+  io().OnCall([&](int, const IoEvent& event) -> Status {
+    if (gone || event != IoEvent{IoCall::kOpen, PathOf("f1")}) return {};
+    gone = true;
+    Upsert({}, {9});  // the table moves on, so that it is planned again
+    return Error(Code::kNotFound, "f1 is away for a moment");
+  });
+  ASSERT_THAT(Promote(), IsOk());
+  EXPECT_TRUE(gone);
+  EXPECT_THAT(Ids(), ElementsAre(4, 9));
+}
+
 TEST_F(DeleteResolverTest, WithoutRoomForABatchOneByOne) {
   std::vector<int> ids;
   for (int i = 0; i < 6000; ++i) ids.push_back(i);
@@ -196,6 +215,33 @@ TEST_F(DeleteResolverTest, APlaceWithoutAnIndexIsAnErrorOrANote) {
               HasError(Code::kIo, HasSubstr("index-path")));
   EXPECT_THAT(Ids(), ElementsAre(1));
   EXPECT_EQ(EqualityDeleteFiles(), 1);
+}
+
+/// Files without field ids are read by other names from now on.
+TEST_F(DeleteResolverTest, AnotherNameMappingIsAnotherIndex) {
+  Upsert({}, {1, 2, 3});
+  Upsert({2}, {});
+  ASSERT_THAT(Convert(Indexed()), IsOk());
+  Update({SetProperties{
+      {{"schema.name-mapping.default", R"([{"field-id": 1, "names": ["number"]}])"}}}});
+  Upsert({3}, {});
+  Opens("f1");
+  ASSERT_THAT(Convert(Indexed()), IsOk());
+  EXPECT_THAT(report.notes,
+              ElementsAre(HasSubstr("begun anew: it was made for other key columns")));
+  EXPECT_GE(Opens("f1"), 1);
+  EXPECT_THAT(Ids(), ElementsAre(1));
+}
+
+/// A choice made for the user never costs the run.
+TEST_F(DeleteResolverTest, AnIndexThatFailsIsANoteWhereItWasNotAskedFor) {
+  std::vector<int> ids(2000);
+  std::iota(ids.begin(), ids.end(), 0);
+  Upsert({}, ids);
+  Upsert({7}, {});
+  ASSERT_THAT(Convert({.index_path = "/proc/x"}), IsOk());
+  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("the index is not used: index-path")));
+  EXPECT_EQ(Ids().size(), 1999U);
 }
 
 TEST_F(DeleteResolverTest, CostDecidesUnlessForced) {

@@ -17,14 +17,14 @@ Result<std::vector<std::uint64_t>> KeyPlacesInMemory::Learn(
   std::vector<std::uint64_t> numbers;
   std::vector<std::size_t> fresh;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto next = static_cast<std::uint64_t>(numbers_.size());
-    const auto [at, is_new] = numbers_.emplace(files[i]->file_path.text(), next);
-    if (is_new) fresh.push_back(i);
-    numbers.push_back(at->second);
+    const auto known = numbers_.find(files[i]->file_path.text());
+    if (known == numbers_.end()) fresh.push_back(i);
+    numbers.push_back(known == numbers_.end() ? next_number_++ : known->second);
   }
   IW_TRY(ParallelFor(run, fresh.size(), run.threads(), [&](std::size_t i) {
     return Add(run, keys, *files[fresh[i]], numbers[fresh[i]]);
   }));
+  for (const std::size_t i : fresh) numbers_.emplace(files[i]->file_path.text(), numbers[i]);
   files_read_ += std::ssize(fresh);
   return numbers;
 }

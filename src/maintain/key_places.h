@@ -25,9 +25,8 @@ struct RowPlace {
   std::int64_t position = 0;
 };
 
-/// After an error of Learn only destroyed, unless it says otherwise.
-///
-/// A data file never changes, so what was learned of one stays true whatever becomes of a commit.
+/// A data file never changes, so what was learned of one stays true whatever becomes of a commit. A
+/// file counts as learned when all its rows are in: a Learn that fails leaves the rest unknown.
 class KeyPlaces {
  public:
   virtual ~KeyPlaces() = default;
@@ -66,7 +65,8 @@ class KeyPlacesInMemory final : public KeyPlaces {
   std::mutex mutex_;  // guards rows_ and memory_ while files are learned
   Reservation memory_;
   std::unordered_multimap<std::string, RowPlace> rows_;
-  std::unordered_map<std::string, std::uint64_t> numbers_;
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // of files whose rows are all in
+  std::uint64_t next_number_ = 0;  // rows of a Learn that failed have one that no file has
 };
 
 }  // namespace icewright

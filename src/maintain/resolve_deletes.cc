@@ -12,6 +12,7 @@ namespace {
 
 /// Parts of the keys beyond which it is the positions that do not fit.
 constexpr std::uint32_t kMostShares = 256;
+constexpr std::size_t kPlacesHeld = 4096;  // of a delete file that is looked up
 
 bool IsEqualityDelete(const std::shared_ptr<const DeleteTask>& deletes) {
   return deletes->file.content == FileContent::kEqualityDeletes;
@@ -176,9 +177,18 @@ class LookUp {
 
   Status LookUpFile(std::uint32_t number) {
     std::vector<RowPlace> found;
-    IW_TRY(keys_.VisitDeletes(run_, *deletes_[number], [&](std::int64_t, ByteView key) -> Status {
-      return places_.Find(key, found);
-    }));
+    const auto look_up = [&](std::int64_t, ByteView key) -> Status {
+      IW_TRY(places_.Find(key, found));
+      if (found.size() >= kPlacesHeld) Take(number, found);
+      return {};
+    };
+    IW_TRY(keys_.VisitDeletes(run_, *deletes_[number], look_up));
+    Take(number, found);
+    run_.progress().Advance();
+    return {};
+  }
+
+  void Take(std::uint32_t number, std::vector<RowPlace>& found) {
     const std::scoped_lock lock(mutex_);
     for (const RowPlace& place : found) {
       const auto task = task_of_.find(place.file);
@@ -186,8 +196,7 @@ class LookUp {
       Hits& hits = hits_[task->second];
       if (std::ranges::binary_search(hits.deletes, number)) hits.positions.Add(place.position);
     }
-    run_.progress().Advance();
-    return {};
+    found.clear();
   }
 
   /// With what position deletes say.

@@ -33,8 +33,9 @@ def read_by_java(java, table):
 
 
 def state(table):
-    """Names of all files of a table, and which is its metadata."""
-    return sorted(str(path) for path in table.path.rglob("*")), table.metadata_file()
+    """All files of a table with their sizes and times of change, and which is its metadata."""
+    files = [path for path in table.path.rglob("*") if path.is_file()]
+    return sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files), table.metadata_file()
 
 
 def new_snapshots(table, before):

@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <charconv>
 #include <mutex>
 #include <set>
@@ -139,9 +140,15 @@ class Server final : public HttpServer {
                                "maintenance.http.port (0: any that is free)",
                                options_.listen, options_.port));
     }
-    thread_.Submit([this] { server_.listen_after_bind(); });
+    thread_.Submit([this] {
+      server_.listen_after_bind();
+      ended_ = true;
+    });
     // A stop that comes before the loop runs would be forgotten.
-    while (!server_.is_running()) subject_.clock->SleepFor(Milliseconds(1), {});
+    while (!server_.is_running()) {
+      if (ended_) return Error(Code::kUnavailable, "cannot serve at " + address());
+      subject_.clock->SleepFor(Milliseconds(1), {});
+    }
     return {};
   }
 
@@ -316,6 +323,7 @@ class Server final : public HttpServer {
   mutable std::mutex asking_stores_;
   httplib::Server server_;
   int port_ = 0;
+  std::atomic<bool> ended_ = false;
   WorkerPool thread_{1};  // last: its thread ends first
 };
 
