@@ -91,26 +91,9 @@ class EvolvingTable : public ConvertTestTable {
     return rows;
   }
   std::vector<std::string> Found() {
-    const Table table = Load();
-    const TableMetadata& metadata = table.metadata();
-    std::vector<FileTask> tasks;
-    EXPECT_THAT(PlanFiles(run(), io(), metadata, *metadata.FindRef("main"), {},
-                          [&](FileTask&& task) -> Status {
-                            tasks.push_back(std::move(task));
-                            return {};
-                          }),
-                IsOk());
     std::vector<std::string> columns = {name_, "n"};
     if (has_x_) columns.push_back("x");
-    std::vector<std::string> rows;
-    EXPECT_THAT(ScanRows(run(), io(), metadata, metadata.schema(), tasks, {.columns = columns},
-                         [&](const Json& row) -> Status {
-                           rows.push_back(DumpJson(row));
-                           return {};
-                         }),
-                IsOk());
-    std::ranges::sort(rows);
-    return rows;
+    return LiveColumns(columns);
   }
 
  private:

@@ -99,6 +99,14 @@ class RewriteTestTable : public ExpireTestTable {
 
   /// Live rows as JSON, sorted; from format version 3 on with row id and last-updated number.
   std::vector<std::string> LiveRows(const std::string& branch = "main") {
+    std::vector<std::string> columns = {"id", "cat"};
+    if (Load().metadata().format_version >= 3) {
+      columns.insert(columns.end(), {"_row_id", "_last_updated_sequence_number"});
+    }
+    return LiveColumns(columns, branch);
+  }
+  std::vector<std::string> LiveColumns(const std::vector<std::string>& columns,
+                                       const std::string& branch = "main") {
     const Table table = Load();
     const TableMetadata& metadata = table.metadata();
     const Snapshot* head = metadata.FindRef(branch);
@@ -110,10 +118,6 @@ class RewriteTestTable : public ExpireTestTable {
                             return {};
                           }),
                 IsOk());
-    std::vector<std::string> columns = {"id", "cat"};
-    if (metadata.format_version >= 3) {
-      columns.insert(columns.end(), {"_row_id", "_last_updated_sequence_number"});
-    }
     std::vector<std::string> rows;
     EXPECT_THAT(ScanRows(run(), io(), metadata, metadata.schema(), tasks, {.columns = columns},
                          [&](const Json& row) -> Status {
