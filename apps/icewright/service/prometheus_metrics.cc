@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "icewright/service/counted_changes.h"
 #include "icewright/service/metric_page.h"
 
 namespace icewright::cli {
@@ -18,20 +19,6 @@ constexpr auto kGauge = prometheus::MetricType::Gauge;
 constexpr auto kCounter = prometheus::MetricType::Counter;
 
 double Seconds(TimePoint t) { return static_cast<double>(ToMillis(t)) / kMsPerSecond; }
-
-struct CountedChange {
-  const char* name;
-  std::int64_t TableChange::*member;
-};
-constexpr CountedChange kChanges[] = {
-    {"commits", &TableChange::commit_count},
-    {"data_files", &TableChange::data_file_count},
-    {"data_bytes", &TableChange::data_file_size_in_bytes},
-    {"position_delete_files", &TableChange::pos_delete_file_count},
-    {"position_delete_records", &TableChange::pos_delete_record_count},
-    {"equality_delete_files", &TableChange::eq_delete_file_count},
-    {"equality_delete_records", &TableChange::eq_delete_record_count},
-};
 
 void AddService(MetricPage& page, const ServiceStatus& status) {
   const auto gauge = [&](const char* name, const char* help, double value) {
@@ -154,7 +141,7 @@ void AddTask(MetricPage& page, const std::string& table, const TaskStatus& task)
   }
   page.Add("icewright_task_triggers_total", "Runs that were started.", kCounter, labels,
            static_cast<double>(task.triggered));
-  for (const CountedChange& change : kChanges) {
+  for (const CountedChange& change : kCountedChanges) {
     page.Add("icewright_task_pending_changes", "What was added since the task's last trigger.",
              kGauge, With(labels, "change", change.name),
              static_cast<double>(task.pending.*change.member));

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "codec/json.h"
+#include "icewright/service/counted_changes.h"
 #include "icewright/table_lock.h"
 
 namespace icewright::cli {
@@ -17,13 +18,9 @@ Json TimeJson(const std::optional<TimePoint>& time) {
 Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json ChangeJson(const TableChange& change) {
-  return {{"commits", change.commit_count},
-          {"data_files", change.data_file_count},
-          {"data_bytes", change.data_file_size_in_bytes},
-          {"position_delete_files", change.pos_delete_file_count},
-          {"position_delete_records", change.pos_delete_record_count},
-          {"equality_delete_files", change.eq_delete_file_count},
-          {"equality_delete_records", change.eq_delete_record_count}};
+  Json json = Json::object();
+  for (const CountedChange& counted : kCountedChanges) json[counted.name] = change.*counted.member;
+  return json;
 }
 
 Json TaskJson(const TaskStatus& task) {
