@@ -24,8 +24,8 @@ import numpy as np, pyarrow as pa, pyarrow.parquet as pq
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-WH = os.environ.get("BENCH_WH", f"{ROOT}/build/bench/wh")
-PRISTINE = os.environ.get("BENCH_PRISTINE", f"{ROOT}/build/bench/pristine")
+BENCH = os.environ.get("BENCH", f"{ROOT}/build/bench")
+WH, PRISTINE = f"{BENCH}/wh", f"{BENCH}/pristine"
 
 FIELDS = [  # (id, name, arrow type); Gen.java declares the same Iceberg schema
     (1, "id", pa.int64()), (2, "user_id", pa.int64()), (3, "ts", pa.timestamp("us", tz="UTC")),
@@ -70,7 +70,7 @@ def write(table, path, codec="zstd"):
 
 def java(*args):
     """Commits through the real Iceberg library of the Java referee."""
-    jars, out = f"{ROOT}/.cache/oracle/dist/lib/*", f"{ROOT}/build/bench/java"
+    jars, out = f"{ROOT}/.cache/oracle/dist/lib/*", f"{BENCH}/java"
     os.makedirs(out, exist_ok=True)
     if not os.path.exists(f"{out}/Gen.class") or os.path.getmtime(f"{out}/Gen.class") < os.path.getmtime(f"{HERE}/Gen.java"):
         subprocess.check_call(["javac", "-cp", jars, "-d", out, f"{HERE}/Gen.java"])

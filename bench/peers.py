@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BENCH = ROOT / "build/bench"
+BENCH = pathlib.Path(os.environ.get("BENCH", ROOT / "build/bench"))
 PYTHON = str(ROOT / ".venv-peers/bin/python")
 ICEBERG_COMPACTION = "iceberg-compaction==202604.9.0rc0"
 ICEBERG_GO = "github.com/apache/iceberg-go/cmd/iceberg@v0.7.0"

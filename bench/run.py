@@ -25,7 +25,7 @@ import time
 import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BENCH = ROOT / "build/bench"
+BENCH = peers.BENCH
 WH, PRISTINE = BENCH / "wh", BENCH / "pristine"
 ICEWRIGHT = os.environ.get("ICEWRIGHT", str(ROOT / "build/release/bin/icewright"))
 PYTHON = str(ROOT / ".venv-peers/bin/python")
@@ -46,6 +46,9 @@ TABLES = {
     "up50m": ["key-upserts", "--base-files", "100", "--base-rows", "500000", "--commits", "1000", "--upserts", "1000"],
     "up20m-of-50m": ["key-upserts", "--base-files", "60", "--base-rows", "500000", "--commits", "20", "--upserts", "1000000"],
     "up1m": ["key-upserts", "--base-files", "10", "--base-rows", "100000", "--commits", "100", "--upserts", "1000"],
+    "up20k": ["key-upserts", "--base-files", "4", "--base-rows", "5000", "--commits", "20", "--upserts", "100"],
+    "staged20k": ["key-upserts", "--base-files", "4", "--base-rows", "5000", "--commits", "5", "--upserts", "100", "--staged"],
+    "staged50m": ["key-upserts", "--base-files", "100", "--base-rows", "500000", "--commits", "101", "--upserts", "1000", "--staged"],
     "staged5m": ["key-upserts", "--base-files", "10", "--base-rows", "500000", "--commits", "50", "--upserts", "1000", "--staged"],
     "orph20k": ["orphans", "--live", "20000", "--orphan", "20000"],
     "java200": ["java-files", "--files", "200"],
@@ -66,8 +69,9 @@ LISTING = BENCH / "listing.tsv"  # of ent1m: each data file of the table, and as
 # workload -> (table, arguments of icewright, compares rows)
 COMMANDS = {"rewrite-data-files", "rewrite-manifests", "expire-snapshots", "delete-orphan-files", "convert-equality-deletes"}
 CONVERT = ["convert-equality-deletes", "--equality-field-columns", "id"]
-INDEXED = [*CONVERT, "--resolve", "indexed", "--index-path", str(BENCH / "index")]
 PROMOTE = [*CONVERT, "--staging-branch", "staging"]
+INDEX = BENCH / "index"
+INDEXED = [*PROMOTE, "--resolve", "indexed", "--index-path", str(INDEX)]
 COMPACT = ["rewrite-data-files", "--rewrite-all"]
 SPLICE = [*COMPACT, "--engine", "splice"]
 AUTO = [*COMPACT, "--engine", "auto"]
@@ -96,7 +100,10 @@ WORKLOADS = {
     "convert-20m-of-50m-1gib": ("up20m-of-50m", ["--threads", "2", "--memory", "1GiB", *CONVERT], True),
     "convert-20m-of-50m-256mib": ("up20m-of-50m", ["--threads", "2", "--memory", "256MiB", *CONVERT], True),
     "convert-100k-of-1m": ("up1m", ["--threads", "2", *CONVERT], True),
-    "convert-indexed-1000-of-50m": ("up50m", INDEXED, True),
+    "convert-2k-of-20k": ("up20k", CONVERT, True),
+    "promote-indexed-1-of-50m": ("staged50m", [*INDEXED, "--max-staging-snapshots", "1"], False),
+    "promote-indexed-100-of-50m": ("staged50m", ["--threads", "2", *INDEXED], False),
+    "promote-indexed-3-of-20k": ("staged20k", INDEXED, False),
     "promote-50-snapshots-5m-rows": ("staged5m", ["--threads", "2", *PROMOTE], False),
     "plan-1m-files": ("ent1m", ["rewrite-data-files", "--dry-run"], False),
     "orphans-20k-of-40k": ("orph20k", ["delete-orphan-files"], False),
@@ -112,10 +119,17 @@ WORKLOADS = {
 }
 
 # workload -> what is done before the clock starts
-PREPARE = {"convert-indexed-1000-of-50m": [*INDEXED, "--max-staging-snapshots", "999"]}
+PREPARE = {
+    "promote-indexed-1-of-50m": ["--threads", "2", *INDEXED, "--max-staging-snapshots", "1"],
+    "promote-indexed-100-of-50m": ["--threads", "2", *INDEXED, "--max-staging-snapshots", "1"],
+    "promote-indexed-3-of-20k": [*INDEXED, "--max-staging-snapshots", "2"],
+}
 
-# workload that compares no rows -> what its report must count
+# workload -> what its report must count
 COUNTS = {
+    "promote-indexed-1-of-50m": ("processed-staging-snapshot-num", 1),
+    "promote-indexed-100-of-50m": ("processed-staging-snapshot-num", 100),
+    "promote-indexed-3-of-20k": ("processed-staging-snapshot-num", 3),
     "promote-50-snapshots-5m-rows": ("processed-staging-snapshot-num", 50),
     "plan-1m-files": ("planned-data-files-count", 1_000_000),
     "plan-100k-files": ("planned-data-files-count", 100_000),
@@ -139,6 +153,7 @@ writer.close()
 YARDSTICKS = {"compact-sf1000", "compact-sf100"} | {w for w, (_, arguments, _) in WORKLOADS.items() if arguments is SPLICE and "percent" not in w}
 # Of these the decoding engine does the same work right after, and both results are read by pyarrow.
 BESIDE_DECODING = {w for w, (_, arguments, _) in WORKLOADS.items() if arguments in (SPLICE, AUTO)}
+BESIDE_SCANNING = {"promote-indexed-100-of-50m", "promote-indexed-3-of-20k"}
 COPIED = {"splice-plain", "splice-delta"}  # measured beside cp
 
 READ = """
@@ -175,7 +190,7 @@ def make(table):
             subprocess.run(command_on(target, arguments), check=True, stdout=subprocess.DEVNULL)
         target.rename(PRISTINE / table)
     else:
-        subprocess.run([PYTHON, str(ROOT / "bench/gen.py"), of, table, *more], check=True)
+        subprocess.run([PYTHON, str(ROOT / "bench/gen.py"), of, table, *more], check=True, stdout=sys.stderr)
 
 
 def fresh(table):
@@ -255,49 +270,46 @@ def beside(build, table, ours):
     return figures
 
 
-def run(workload, wanted_peers=()):
+def check_result(workload, target, before, figures, report, line):
+    """Fails unless the run did what it had to."""
     table, arguments, compares = WORKLOADS[workload]
-    target = fresh(table)
-    before = digest(target) if compares else None
-    if str(LISTING) in arguments:
-        # Apart: the peak RSS of a program counts that of the process which started it.
-        maker = multiprocessing.get_context("fork").Process(target=write_listing, args=(target,))
-        maker.start()
-        maker.join()
-        assert maker.exitcode == 0
-    figures, out = measure(command_on(target, arguments))
-    line = {"workload": workload, **figures}
-        write_listing(target)
-    at = next(i for i, word in enumerate(arguments) if word in COMMANDS) + 1
-    line = {"workload": workload}
-    if workload in PREPARE:
-        shutil.rmtree(BENCH / "index", ignore_errors=True)
-        first, *rest = PREPARE[workload]
-        line["prepare"], _ = measure([ICEWRIGHT, "--output", "json", "--threads", "2", first, str(target), *rest])
-    command = [ICEWRIGHT, "--output", "json", *arguments[:at], str(target), *arguments[at:]]
-    figures, out = measure(command)
-    line |= figures
-    report = json.loads(out)
-    line["counts"] = report["counts"]
-    line["notes"] = report.get("notes", [])
-    if figures["exit"] != 0:
-        line["error"] = report["error"]
-    elif compares:
-        assert digest(target) == before, f"{workload}: rows changed"
+    counts = report["counts"]
+    if workload in COUNTS:
+        key, expected = COUNTS[workload]
+        assert counts[key] == expected, counts
+    if compares:
         line["rows"] = before["rows"]
+        assert digest(target) == before, f"{workload}: rows changed"
+    elif PROMOTE[0] in arguments:
+        line["rows"] = before["rows"]
+        assert digest(target)["rows"] == before["rows"], f"{workload}: an upsert of a row that is there changes no count"
     elif "delete-orphan-files" in arguments:
         line["objects_left"] = sum(len(files) for _, _, files in os.walk(target))
         assert figures["max_rss_mb"] <= 256, figures
         expected = 1_000_000 if str(LISTING) in arguments else int(TABLES[table][4])
-        assert report["counts"]["orphan-files-count"] == expected, report["counts"]
-        assert not list(target.rglob("orphan-*")) and report["counts"]["referenced-files-count"] >= 20_000, report["counts"]
+        assert counts["orphan-files-count"] == expected, counts
+        assert not list(target.rglob("orphan-*")) and counts["referenced-files-count"] >= 20_000, counts
     elif "expire-snapshots" in arguments:
         line["objects_left"], line["unreachable"] = unreachable(target)
-        assert report["counts"]["expired-snapshots-count"] == int(TABLES[table][2]) - 10, report["counts"]
+        assert counts["expired-snapshots-count"] == int(TABLES[table][2]) - 10, counts
         assert line["unreachable"] == [], line["unreachable"][:5]
     else:
-        key, expected = COUNTS[workload]
-        assert report["counts"][key] == expected, report["counts"]
+        assert workload in COUNTS, f"{workload}: nothing is checked"
+    if "--memory" in arguments and {"rewrite-data-files", "convert-equality-deletes"} & set(arguments):
+        limit = int(arguments[arguments.index("--memory") + 1].replace("1GiB", "1024MiB").removesuffix("MiB"))
+        assert figures["max_rss_mb"] <= limit, f"{workload}: {figures['max_rss_mb']} MB of RSS under a limit of {limit} MiB"
+
+
+def beside_scanning(table, target, line):
+    """Scans resolve all staged snapshots of a fresh copy; the rows must be the same."""
+    promoted = digest(target)
+    line["scanning"], _ = measure(command_on(target := fresh(table), ["--threads", "2", *PROMOTE]))
+    assert digest(target) == promoted, "an index and a scan resolve alike"
+
+
+def measure_beside(workload, target, line):
+    """The same work by other means, in the same run."""
+    table, arguments, _ = WORKLOADS[workload]
     if workload in YARDSTICKS:
         out_file = BENCH / "yardstick.parquet"
         line["yardstick"], _ = measure([PYTHON, "-c", YARDSTICK, str(PRISTINE / table), str(out_file)])
@@ -309,12 +321,32 @@ def run(workload, wanted_peers=()):
         shutil.rmtree(copy)
     if workload in BESIDE_DECODING:
         beside_decoding(table, target, line)
-    if "--memory" in arguments and "rewrite-data-files" in arguments:
-        limit = int(arguments[arguments.index("--memory") + 1].removesuffix("MiB"))
-        line["cpu_ratio"] = round(line["cpu_s"] / line["yardstick"]["cpu_s"], 2)
-    if "--memory" in arguments and {"rewrite-data-files", "convert-equality-deletes"} & set(arguments):
-        limit = int(arguments[arguments.index("--memory") + 1].replace("1GiB", "1024MiB").removesuffix("MiB"))
-        assert figures["max_rss_mb"] <= limit, f"{workload}: {figures['max_rss_mb']} MB of RSS under a limit of {limit} MiB"
+    if workload in BESIDE_SCANNING:
+        beside_scanning(table, target, line)
+
+
+def run(workload, wanted_peers=()):
+    table, arguments, compares = WORKLOADS[workload]
+    target = fresh(table)
+    before = digest(target) if compares or PROMOTE[0] in arguments else None
+    if str(LISTING) in arguments:
+        # Apart: the peak RSS of a program counts that of the process which started it.
+        maker = multiprocessing.get_context("fork").Process(target=write_listing, args=(target,))
+        maker.start()
+        maker.join()
+        assert maker.exitcode == 0
+    line = {"workload": workload}
+    if workload in PREPARE:
+        shutil.rmtree(INDEX, ignore_errors=True)
+        line["prepare"], _ = measure(command_on(target, PREPARE[workload]))
+    figures, out = measure(command_on(target, arguments))
+    report = json.loads(out)
+    line |= {**figures, "counts": report["counts"], "notes": report.get("notes", [])}
+    if figures["exit"] != 0:
+        line["error"] = report["error"]
+        return line
+    check_result(workload, target, before, figures, report, line)
+    measure_beside(workload, target, line)
     line["peers"] = {peer: beside(build, table, figures) for peer, build in peers.COMMANDS.get(workload, []) if peer in wanted_peers}
     line["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f}"
     line["commit"] = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()

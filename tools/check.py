@@ -149,6 +149,13 @@ def check_links(files: list[pathlib.Path]) -> None:
                     findings.append(f"{rel(path)}:{line}: link to {target} leads nowhere")
 
 
+def check_python(path: pathlib.Path) -> None:
+    try:
+        compile(path.read_text(), rel(path), "exec")
+    except SyntaxError as error:
+        findings.append(f"{rel(path)}:{error.lineno}: {error.msg}")
+
+
 def main() -> int:
     sources = tracked("*.cc", "*.h")
     check_format(sources)
@@ -156,6 +163,8 @@ def main() -> int:
         text = path.read_text()
         for check in (check_layers, check_homes, check_banned, check_size):
             check(path, text)
+    for path in tracked("*.py"):
+        check_python(path)
     check_private_words(tracked())
     check_modules()
     check_links(tracked("*.md"))
