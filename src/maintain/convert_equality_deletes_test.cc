@@ -316,6 +316,17 @@ TEST_F(ConvertPromotionTest, RowsAreToldApartInACompactedFileToo) {
   EXPECT_THAT(Ids(), ElementsAre(1, 3, 4, 5));
 }
 
+/// By default the output of compaction has the number of the head, here of a promotion.
+TEST_F(ConvertPromotionTest, RowsAreToldApartInAFileThatHasTheNumberOfAPromotion) {
+  Upsert({}, {9}, "staging");
+  Upsert({1}, {}, "staging");
+  Upsert({}, {1}, "main");
+  ASSERT_THAT(Promote({.max_staging_snapshots = 1}), IsOk());
+  ASSERT_THAT(Rewrite({.rewrite_all = true}), IsOk());
+  ASSERT_THAT(Promote(), IsOk());
+  EXPECT_THAT(Ids(), ElementsAre(1, 2, 3, 9)) << "1 was staged as deleted before it was added";
+}
+
 TEST_F(ConvertPromotionTest, PromotedRowsAreOlderThanLaterStagedDeletes) {
   Upsert({}, {4}, "staging");
   Upsert({4}, {}, "staging");

@@ -90,7 +90,7 @@ class Promotion {
       IW_TRY(VisitTarget(*head));
     }
     IW_TRY(CheckVectors());
-    work_.resolve.reaches = Rule();
+    work_.resolve = Rule();
     return std::move(work_);
   }
 
@@ -148,18 +148,23 @@ class Promotion {
   /// Rows that others put on the target after the delete was staged stay: the writer of the delete
   /// cannot have meant them. Promoted rows are older in the order of the staging branch, though
   /// their numbers are higher.
-  std::function<Result<std::optional<bool>>(SequenceNumber, bool)> Rule() const {
+  ResolveOptions Rule() const {
     const SequenceNumber staged = staged_.sequence_number;
     const auto commits = std::make_shared<const CommitsSince>(
         FindCommitsSince(table_.metadata(), settings_.target, staged));
-    const std::string target = settings_.target;
-    return [staged, commits, target](SequenceNumber number,
-                                     bool is_row) -> Result<std::optional<bool>> {
-      if (number <= staged) return std::optional(true);
-      if (std::ranges::binary_search(commits->conversions, number)) return std::optional(true);
-      // Compaction puts rows of any age into files with a high number.
-      if (!is_row) return std::optional<bool>();
-      if (number > commits->unknown_up_to) return std::optional(false);
+    const auto is_promoted = [commits](SequenceNumber number) {
+      return std::ranges::binary_search(commits->conversions, number);
+    };
+    const auto file = [=](const FileTask& task) -> std::optional<bool> {
+      if (task.sequence_number <= staged) return true;
+      // Compaction puts rows of any age into a file, and gives it the number of a commit before.
+      const bool is_original = task.file_sequence_number == task.sequence_number;
+      if (is_original && is_promoted(task.sequence_number)) return true;
+      return std::nullopt;
+    };
+    const auto row = [=, target = settings_.target](SequenceNumber number) -> Result<bool> {
+      if (number <= staged || is_promoted(number)) return true;
+      if (number > commits->unknown_up_to) return false;
       return Error(Code::kConflict,
                    fmt::format("a staged delete may reach a row that branch '{}' got with sequence "
                                "number {}, and the snapshot that says where the row came from has "
@@ -167,6 +172,7 @@ class Promotion {
                                "is promoted",
                                target, Raw(number)));
     };
+    return {.reaches_file = file, .reaches_row = row};
   }
 
   RunContext& run_;

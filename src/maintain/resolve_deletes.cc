@@ -21,19 +21,19 @@ bool IsEqualityDelete(const std::shared_ptr<const DeleteTask>& deletes) {
 /// Takes back the rows that the equality deletes must not reach.
 Status LeaveUnreached(RunContext& run, const DroppedRowFinder& finder, const FileTask& task,
                       const ResolveOptions& options, DroppedRows& rows) {
-  if (!options.reaches || rows.positions.cardinality() == rows.by_position) return {};
-  IW_ASSIGN(const std::optional<bool> whole_file, options.reaches(task.sequence_number, false));
+  if (!options.reaches_file || rows.positions.cardinality() == rows.by_position) return {};
+  const std::optional<bool> whole_file = options.reaches_file(task);
   if (whole_file == true) return {};
   IW_ASSIGN(DroppedRows before, finder.ByPosition(run, task));
   if (!whole_file) {
     PositionBitmap reached = before.positions.Clone();
-    IW_TRY(finder.VisitLastUpdated(
-        run, task, rows.positions, [&](std::int64_t position, SequenceNumber number) -> Status {
-          if (before.positions.Contains(position)) return {};
-          IW_ASSIGN(const std::optional<bool> reaches, options.reaches(number, true));
-          if (reaches == true) reached.Add(position);
-          return {};
-        }));
+    IW_TRY(finder.VisitLastUpdated(run, task, rows.positions,
+                                   [&](std::int64_t position, SequenceNumber number) -> Status {
+                                     if (before.positions.Contains(position)) return {};
+                                     IW_ASSIGN(const bool reaches, options.reaches_row(number));
+                                     if (reaches) reached.Add(position);
+                                     return {};
+                                   }));
     before.positions = std::move(reached);
   }
   rows.positions = std::move(before.positions);

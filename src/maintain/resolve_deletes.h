@@ -23,10 +23,10 @@ namespace icewright {
 bool HasEqualityDeletes(const FileTask& task);
 
 struct ResolveOptions {
-  /// May an equality delete reach the rows of this sequence number? Asked with the data sequence
-  /// number of a file first: unset means "look at each row" and its last updated number, for which
-  /// there is always an answer. Not set: every row that a scan drops.
-  std::function<Result<std::optional<bool>>(SequenceNumber, bool is_row)> reaches = {};
+  /// Do the equality deletes reach all rows of the file, or none? Unset: each row tells, by the
+  /// sequence number that it was last updated with. No function: all rows that a scan drops.
+  std::function<std::optional<bool>(const FileTask&)> reaches_file = {};
+  std::function<Result<bool>(SequenceNumber)> reaches_row = {};  ///< Set if reaches_file is.
 };
 
 /// All deleted rows of one data file, once its equality deletes are positions.
@@ -39,7 +39,7 @@ struct ResolvedFile {
 /// Files of which equality deletes drop rows, in the order of tasks; the others are left out.
 /// Reads the key columns of all tasks, in parallel; as often as it takes to hold the keys in
 /// memory part by part. Errors: kExhausted if the positions alone do not fit; those of
-/// DroppedRowFinder and of `reaches`.
+/// DroppedRowFinder and of reaches_row.
 Result<std::vector<ResolvedFile>> ResolveEqualityDeletes(
     RunContext& run, std::shared_ptr<const TableMetadata> metadata, std::shared_ptr<FileIO> io,
     const std::vector<FileTask>& tasks, const ResolveOptions& options = {});
