@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
+#include <vector>
 
 #include "maintain/flink_guard.h"
 #include "maintain/staging_history.h"
@@ -11,73 +11,69 @@
 namespace icewright {
 namespace {
 
-/// From the head back to the first snapshot that ends the walk, that one included; all if none
-/// does.
-template <typename IsLast>
-std::vector<const Snapshot*> ChainTo(const TableMetadata& metadata, const SnapshotIndex& index,
-                                     const std::string& branch, const IsLast& is_last) {
-  std::vector<const Snapshot*> chain;
-  std::unordered_set<std::int64_t> visited;  // parents of a broken table may form a ring
-  for (const Snapshot* s = index.Find(metadata.refs.find(branch)->second.snapshot_id);
-       s != nullptr && visited.insert(Raw(s->id)).second; s = index.ParentOf(*s)) {
-    chain.push_back(s);
-    if (is_last(*s)) break;
-  }
-  return chain;
-}
-
 /// Guards one target branch.
 class TargetGuard {
  public:
-  TargetGuard(const TableMetadata& metadata, const SnapshotIndex& index, const std::string& target)
-      : metadata_(metadata), index_(index), target_(target) {
-    const auto is_marker = [](const Snapshot& s) {
-      return FindKey(s.summary, kConvertMarker) != nullptr;
-    };
-    chain_ = ChainTo(metadata, index, target, is_marker);
-    if (!chain_.empty() && is_marker(*chain_.back())) {
-      marker_ = FindKey(chain_.back()->summary, kConvertMarker);
-    }
+  TargetGuard(const TableMetadata& metadata, const std::string& target)
+      : metadata_(metadata), target_(target), history_(HistoryOf(metadata, target)) {}
+
+  /// Was anything ever converted to the branch?
+  bool is_target() const {
+    return NewestMarker() != history_.end() ||
+           metadata_.properties.contains(ConvertRecordProperty(target_));
   }
 
-  bool has_marker() const { return marker_ != nullptr; }
+  /// The marker of the last conversion, of either kind, while it is young.
+  void GuardMarker(std::int64_t guard_age_ms, TimePoint now, ConversionGuard& guard) const {
+    const auto marker = NewestMarker();
+    if (marker == history_.end() || AgeMs((*marker)->timestamp, now) >= guard_age_ms) return;
+    for (auto at = history_.begin(); at <= marker; ++at) guard.kept.insert((*at)->id);
+  }
 
-  void Guard(const std::vector<std::string>& branches, std::int64_t guard_age_ms, TimePoint now,
-             ConversionGuard& guard) const {
-    bool needed = AgeMs(chain_.back()->timestamp, now) < guard_age_ms;
-    for (const std::string& staging : branches) {
-      if (staging == target_ || IsInPlace()) continue;
-      const auto waiting = FindWaitingSnapshots(metadata_, staging, target_, {});
-      // An error: it is no staging branch of this target, or is beyond help.
-      if (!waiting || waiting->empty()) continue;
-      needed = true;
-      const SnapshotId oldest = waiting->front()->id;
-      const auto is_oldest = [&](const Snapshot& s) { return s.id == oldest; };
-      for (const Snapshot* s : ChainTo(metadata_, index_, staging, is_oldest)) {
-        guard.kept.insert(s->id);
-      }
-      guard.notes.push_back(fmt::format(
-          "{} snapshot(s) of branch {} wait for conversion to {} and stay, with the history since "
-          "the last one",
-          waiting->size(), staging, target_));
+  void GuardStaging(const std::string& staging, ConversionGuard& guard) const {
+    const auto waiting = FindWaitingSnapshots(metadata_, staging, target_, {});
+    if (!waiting) return GuardDoubtful(staging, guard);
+    // Not promoted before: no staging branch of this target, as far as the table tells.
+    if (waiting->last_promotion == nullptr || waiting->snapshots.empty()) return;
+    const Snapshot& oldest = *waiting->snapshots.front();
+    for (const Snapshot* s : HistoryOf(metadata_, staging)) {
+      guard.kept.insert(s->id);
+      if (s == &oldest) break;
     }
-    if (!needed) return;
-    for (const Snapshot* s : chain_) guard.kept.insert(s->id);
+    // Where the rows came from that the target got since then decides if a staged delete is meant
+    // for them.
+    bool is_behind_promotion = false;
+    for (const Snapshot* s : history_) {
+      if (is_behind_promotion && s->sequence_number <= oldest.sequence_number) break;
+      guard.kept.insert(s->id);
+      is_behind_promotion |= s == waiting->last_promotion;
+    }
+    guard.notes.push_back(fmt::format(
+        "{} snapshot(s) of branch {} wait for conversion to {} and stay, with the history since "
+        "the last one",
+        waiting->snapshots.size(), staging, target_));
   }
 
  private:
-  /// The marker names a snapshot of the target itself: nothing is staged elsewhere, and branches
-  /// made from the target since are no staging branches.
-  bool IsInPlace() const {
-    const auto names = [&](const Snapshot& s) { return std::to_string(Raw(s.id)) == *marker_; };
-    return names(*ChainTo(metadata_, index_, target_, names).back());
+  /// The target was rolled back, or its marker is lost: a person has to say where to go on.
+  void GuardDoubtful(const std::string& staging, ConversionGuard& guard) const {
+    const auto doubtful = FindDoubtfulSnapshots(metadata_, staging, target_);
+    if (doubtful.empty()) return;
+    for (const Snapshot* s : doubtful) guard.kept.insert(s->id);
+    guard.notes.push_back(
+        fmt::format("{} snapshot(s) of branch {} stay: the table does not tell which of them were "
+                    "converted to {}; see convert-equality-deletes --resume-from",
+                    doubtful.size(), staging, target_));
+  }
+
+  std::vector<const Snapshot*>::const_iterator NewestMarker() const {
+    return std::ranges::find_if(
+        history_, [](const Snapshot* s) { return FindKey(s->summary, kConvertMarker) != nullptr; });
   }
 
   const TableMetadata& metadata_;
-  const SnapshotIndex& index_;
   const std::string& target_;
-  std::vector<const Snapshot*> chain_;  // from the head to the marker
-  const std::string* marker_ = nullptr;
+  const std::vector<const Snapshot*> history_;
 };
 
 }  // namespace
@@ -92,11 +88,14 @@ ConversionGuard FindConversionGuard(const TableMetadata& metadata,
       living.push_back(branch);
     }
   }
-  const SnapshotIndex index(metadata);
   ConversionGuard guard;
   for (const std::string& branch : living) {
-    const TargetGuard target(metadata, index, branch);
-    if (target.has_marker()) target.Guard(living, guard_age_ms, now, guard);
+    const TargetGuard target(metadata, branch);
+    if (!target.is_target()) continue;
+    target.GuardMarker(guard_age_ms, now, guard);
+    for (const std::string& staging : living) {
+      if (staging != branch) target.GuardStaging(staging, guard);
+    }
   }
   return guard;
 }

@@ -24,9 +24,10 @@ struct ConversionGuard {
   std::vector<std::string> notes;  ///< One for each staging branch that waits.
 };
 
-/// `branches`: those that stay. While a staging branch waits its snapshots and the marker are kept,
-/// however old; a marker that nothing waits for is kept while it is younger than guard_age_ms.
-/// Cost: one walk per branch, and two for each pair of a staging and a target branch.
+/// `branches`: those that stay. While a staging branch waits its snapshots are kept, however old,
+/// with the target's history down to its promotion and to the time of the oldest one; also where
+/// the table does not tell what was promoted. A marker that nothing waits for is kept while it is
+/// younger than guard_age_ms. Cost: some walks for each pair of a staging and a target branch.
 ConversionGuard FindConversionGuard(const TableMetadata& metadata,
                                     const std::vector<std::string>& branches,
                                     std::int64_t guard_age_ms, TimePoint now);

@@ -29,7 +29,10 @@ class ConversionGuardTest : public ::testing::Test {
   /// A snapshot on top of a branch, which is made from main if it is new; `marks`: the staging
   /// snapshot that this commit promoted.
   void Add(int id, const std::string& branch, int marks = 0) {
-    Snapshot snapshot{.id = SnapshotId{id}, .timestamp = Day(id), .schema_id = SchemaId{0}};
+    Snapshot snapshot{.id = SnapshotId{id},
+                      .sequence_number = SequenceNumber{id},
+                      .timestamp = Day(id),
+                      .schema_id = SchemaId{0}};
     auto ref = metadata_.refs.find(branch);
     if (ref == metadata_.refs.end()) ref = metadata_.refs.find("main");
     if (ref != metadata_.refs.end()) snapshot.parent_id = ref->second.snapshot_id;
@@ -73,7 +76,38 @@ TEST_F(ConversionGuardTest, WhatWaitsStaysWithTheWayToTheMarker) {
       Guard(1000).notes,
       ElementsAre(HasSubstr("2 snapshot(s) of branch staging wait for conversion to main")));
   Add(7, "main", 3);
-  EXPECT_THAT(Kept(1000), ElementsAre(5, 7));
+  EXPECT_THAT(Kept(1000), ElementsAre(5, 6, 7)) << "6 came after 5 was staged";
+}
+
+/// A row that came after a delete was staged stays; for that its commit must be known.
+TEST_F(ConversionGuardTest, SoDoesWhatTheTargetGotSinceTheOldestOne) {
+  Add(1, "main");
+  Add(2, "staging");
+  Add(3, "staging");
+  Add(4, "main");  // by another writer
+  Add(5, "main", 2);
+  Add(6, "main");
+  EXPECT_THAT(Kept(1000), ElementsAre(3, 4, 5, 6));
+}
+
+TEST_F(ConversionGuardTest, AConversionInPlaceOfTheTargetChangesNothing) {
+  Add(1, "main");
+  Add(2, "staging");
+  Add(3, "staging");
+  Add(4, "main", 2);
+  Add(5, "main");
+  Add(6, "main", 5);
+  Add(7, "main");
+  EXPECT_THAT(Kept(1000), ElementsAre(3, 4, 5, 6, 7));
+}
+
+TEST_F(ConversionGuardTest, AfterARollbackThePersonsChoiceStays) {
+  Add(1, "main");
+  Add(2, "staging");
+  Add(3, "staging");
+  metadata_.properties[ConvertRecordProperty("main")] = "2";
+  EXPECT_THAT(Kept(1000), ElementsAre(2, 3));
+  EXPECT_THAT(Guard(1000).notes, ElementsAre(HasSubstr("--resume-from")));
 }
 
 TEST_F(ConversionGuardTest, AMarkerThatNothingWaitsForStaysWhileItIsYoung) {

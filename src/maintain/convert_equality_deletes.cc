@@ -52,20 +52,19 @@ class Conversion {
     for (;;) {
       IW_TRY(table_.Refresh(run_));
       run_.progress().Enter("plan", "files");
-      IW_ASSIGN(const std::optional<ConvertWork> work,
-                settings_.in_place() ? PlanInPlace(run_, table_, settings_)
-                                     : PlanPromotion(run_, table_, settings_));
-      if (!work) return false;
       retry.CountAttempt();
-      const Status status = Commit(*work);
-      if (status) return MayGoOn(*work);
+      lost_race_ = false;
+      const auto work = settings_.in_place() ? PlanInPlace(run_, table_, settings_)
+                                             : PlanPromotion(run_, table_, settings_);
+      if (work && !*work) return false;
+      const Status status = work ? Commit(**work) : work.error();
+      if (status) return MayGoOn(**work);
       if (!IsLostRace(status.error())) return status.error();
       IW_TRY(retry.WaitOrGiveUp(run_, status.error()));
     }
   }
 
   Status Commit(const ConvertWork& work) {
-    lost_race_ = false;
     std::vector<Location> written;
     ConvertCounts counts;
     auto update = Guarded([&] {
@@ -168,7 +167,7 @@ Status ShowPlan(RunContext& run, const Table& table, const ConvertSettings& sett
   }
   IW_ASSIGN(const auto waiting, FindWaitingSnapshots(metadata, settings.staging, settings.target,
                                                      settings.resume_from));
-  for (const Snapshot* snapshot : waiting) {
+  for (const Snapshot* snapshot : waiting.snapshots) {
     if (std::ssize(report.items) == settings.max_snapshots.value_or(-1)) break;
     IW_ASSIGN(const StagedChanges changes,
               ReadStagedChanges(run, table.io(), metadata, *snapshot, settings.key));

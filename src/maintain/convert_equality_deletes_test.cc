@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "maintain/convert_test_table.h"
+#include "maintain/expire_snapshots.h"
 
 namespace icewright {
 namespace {
@@ -349,6 +350,36 @@ TEST_F(ConvertPromotionTest, AnUnknownOriginIsRefused) {
   EXPECT_THAT(Promote({.resume_from = Raw(promoted)}),
               HasError(Code::kConflict, HasSubstr("has expired")));
   EXPECT_EQ(Files(), files);
+}
+
+/// Expiry leaves what a backlog needs: also where the target's rows came from since.
+TEST_F(ConvertPromotionTest, ABacklogOutlivesExpiry) {
+  Upsert({}, {9}, "staging");
+  Upsert({1}, {}, "staging");
+  Upsert({}, {1}, "main");
+  ASSERT_THAT(Promote({.max_staging_snapshots = 1}), IsOk());
+  Upsert({}, {6}, "main");
+  Upsert({2}, {}, "main");
+  ASSERT_THAT(Convert(), IsOk()) << "in place";
+  ASSERT_THAT(Rewrite({.rewrite_all = true}), IsOk());
+  Table loaded = Load();
+  const auto before = loaded.metadata().snapshots.size();
+  report = {};
+  ASSERT_THAT(ExpireSnapshots({.max_snapshot_age = 0, .retain_last = 1, .flink_guard_age = 0})
+                  .Execute(run(), loaded, report),
+              IsOk());
+  EXPECT_LT(Load().metadata().snapshots.size(), before);
+  ASSERT_THAT(Promote(), IsOk());
+  EXPECT_THAT(Ids(), ElementsAre(1, 3, 6, 9));
+}
+
+TEST_F(ConvertPromotionTest, AStagingBranchMadeAnewGoesOn) {
+  Upsert({1}, {4}, "staging");
+  ASSERT_THAT(Promote(), IsOk());
+  Branch("staging", *Load().metadata().current_snapshot_id);
+  Upsert({4}, {5}, "staging");
+  ASSERT_THAT(Promote(), IsOk());
+  EXPECT_THAT(Ids(), ElementsAre(2, 3, 5));
 }
 
 TEST_F(ConvertPromotionTest, StagedVectorsPassOrMerge) {

@@ -102,6 +102,7 @@ class Promotion {
       deletes.push_back({.file = file, .sequence_number = kAboveAll});
     }
     IW_ASSIGN(const DeleteIndex staged, DeleteIndex::Build(metadata, std::move(deletes)));
+    for (DataFile& file : work_.equality_deletes) file.DropMetrics();
     const auto visit = [&](FileTask&& task) { return Visit(std::move(task), staged); };
     IW_TRY(PlanFiles(run_, table_.io(), metadata, head, {.metrics = true}, visit));
     return {};
@@ -223,7 +224,7 @@ Result<std::optional<ConvertWork>> PlanPromotion(RunContext& run, const Table& t
   const TableMetadata& metadata = table.metadata();
   IW_ASSIGN(const auto waiting, FindWaitingSnapshots(metadata, settings.staging, settings.target,
                                                      settings.resume_from));
-  for (const Snapshot* staged : waiting) {
+  for (const Snapshot* staged : waiting.snapshots) {
     IW_ASSIGN(StagedChanges changes,
               ReadStagedChanges(run, table.io(), metadata, *staged, settings.key));
     if (changes.empty()) continue;

@@ -74,29 +74,32 @@ Result<std::vector<ResolvedFile>> DeleteResolver::WithBatch(RunContext& run, con
 }
 
 /// Of the snapshots that wait, as many as fit into a quarter of the memory; no batch for fewer than
-/// two.
+/// two, or if the deletes of one cannot be read: that is for when its turn comes.
 Status DeleteResolver::MakeBatch(RunContext& run, const Table& table) {
   const TableMetadata& metadata = table.metadata();
   IW_ASSIGN(const auto waiting, FindWaitingSnapshots(metadata, settings_.staging, settings_.target,
                                                      settings_.resume_from));
   std::int64_t room = run.memory().available() / 4 / kBatchKeyBytes;
-  std::int64_t most = settings_.max_snapshots.value_or(std::ssize(waiting));
+  std::int64_t most = settings_.max_snapshots.value_or(std::ssize(waiting.snapshots));
   std::vector<DataFile> deletes;
   int snapshots = 0;
-  for (const Snapshot* staged : waiting) {
+  for (const Snapshot* staged : waiting.snapshots) {
     auto changes = ReadStagedChanges(run, table.io(), metadata, *staged, settings_.key);
-    if (!changes) break;  // the error is for when its turn comes
+    if (!changes) break;
     if (changes->empty()) continue;
     room -= KeysOf(changes->equality_deletes);
     if (room < 0 || most-- == 0) break;
     snapshots += changes->equality_deletes.empty() ? 0 : 1;
-    std::ranges::move(changes->equality_deletes, std::back_inserter(deletes));
+    for (DataFile& file : changes->equality_deletes) {
+      file.DropMetrics();
+      deletes.push_back(std::move(file));
+    }
   }
   if (snapshots < 2) return {};
   IW_ASSIGN(RowKeys keys, RowKeys::Make(table.shared_metadata(), table.shared_io(), settings_.key));
   if (const Status status = keys.KeepOnly(run, deletes); !status) {
-    no_batch_ = status.error().code() == Code::kExhausted;
-    return no_batch_ ? Status() : status;
+    no_batch_ = true;
+    return run.Check();
   }
   batch_ =
       std::make_unique<Batch>(Batch{.state = ReadingState(metadata),

@@ -35,6 +35,17 @@ class DeleteResolverTest : public ::testing::Test, public ConvertTestTable {
     return count;
   }
 
+  static DataFile WithBounds(DataFile file, std::int64_t lower, std::int64_t upper) {
+    const auto bytes = [](std::int64_t value) {
+      return Bytes(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    file.value_counts = {{FieldId{1}, file.record_count}};
+    file.null_value_counts = {{FieldId{1}, 0}};
+    file.lower_bounds = {{FieldId{1}, bytes(lower)}};
+    file.upper_bounds = {{FieldId{1}, bytes(upper)}};
+    return file;
+  }
+
   TempFolder folder;
 
  private:
@@ -108,6 +119,41 @@ TEST_F(DeleteResolverTest, ARefusedSnapshotDoesNotHoldUpThoseBeforeIt) {
   EXPECT_THAT(Ids(), ElementsAre(3, 8));
 }
 
+TEST_F(DeleteResolverTest, NorDoesADeleteThatCannotBeRead) {
+  Branch("staging", Upsert({}, {1, 2, 3}));
+  Upsert({1}, {}, "staging");
+  Upsert({2}, {}, "staging");
+  const DataFile lost = DeleteIds("lost", {3});
+  Commit({.operation = "delete", .branch = "staging", .added_delete_files = {{lost}}});
+  ASSERT_THAT(io().DeleteFiles({{lost.file_path}}), IsEmpty());
+  EXPECT_THAT(Promote(), HasError(Code::kNotFound, HasSubstr("lost")));
+  EXPECT_THAT(Ids(), ElementsAre(3)) << "what was staged before it is promoted";
+  DeleteIds("lost", {3});
+  ASSERT_THAT(Promote(), IsOk());
+  EXPECT_THAT(Ids(), IsEmpty());
+}
+
+TEST_F(DeleteResolverTest, FilesWhoseBoundsExcludeTheKeysAreNotRead) {
+  for (const char* way : {"stateless", "indexed"}) {
+    const std::string name = std::string("far-") + way;
+    const std::string branch = std::string("staging-") + way;
+    const SnapshotId base = Upsert({}, {1, 2, 3});
+    Commit({.added_data_files = {{WithBounds(Rows(name, {100, 101}), 100, 101)}}});
+    Branch(branch, base);
+    const DataFile one = WithBounds(DeleteIds(NewName("e"), {2}), 2, 2);
+    Commit({.operation = "delete", .branch = branch, .added_delete_files = {{one}}});
+    ConvertEqualityDeletesOptions options = Indexed();
+    options.resolve = way;
+    options.staging_branch = branch;
+    options.target_branch = branch + "-target";
+    Branch(options.target_branch, *Load().metadata().current_snapshot_id);
+    Opens(name);
+    ASSERT_THAT(Convert(options), IsOk()) << way;
+    EXPECT_EQ(Opens(name), 0) << way;
+    EXPECT_EQ(Count("resolved-delete-num"), way == std::string("stateless") ? 1 : 2) << way;
+  }
+}
+
 /// A scan that broke off knows nothing of the files it did not get to: the next plan reads them.
 TEST_F(DeleteResolverTest, AScanThatBrokeOffIsNotBuiltUpon) {
   Upsert({}, {1, 2});
@@ -161,6 +207,16 @@ TEST_F(DeleteResolverTest, WithAnIndexOldFilesAreNotReadAgain) {
   EXPECT_THAT(Ids(), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(Vectors()["f1"], 2);
   EXPECT_THAT(report.notes, IsEmpty());
+}
+
+TEST_F(DeleteResolverTest, AKeyThatMostRowsHave) {
+  std::vector<int> ids(10'000, 7);
+  ids.push_back(8);
+  Upsert({}, ids);
+  Upsert({7}, {});
+  ASSERT_THAT(Convert(Indexed()), IsOk());
+  EXPECT_THAT(Ids(), ElementsAre(8));
+  EXPECT_EQ(Count("resolved-delete-num"), 10'000);
 }
 
 TEST_F(DeleteResolverTest, CompactionsAndRollbacksInBetween) {

@@ -54,9 +54,11 @@ Status KeyPlacesInMemory::Add(RunContext& run, const RowKeys& keys, const DataFi
   return {};
 }
 
-Status KeyPlacesInMemory::Find(ByteView key, std::vector<RowPlace>& out) const {
-  const auto [first, last] = rows_.equal_range(std::string(key));
-  for (auto at = first; at != last; ++at) out.push_back(at->second);
+Status KeyPlacesInMemory::Find(const std::vector<Bytes>& keys, const Visit& visit) const {
+  for (const Bytes& key : keys) {
+    const auto [first, last] = rows_.equal_range(key);
+    for (auto at = first; at != last; ++at) IW_TRY(visit(at->second));
+  }
   return {};
 }
 

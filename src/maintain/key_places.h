@@ -4,6 +4,7 @@
 /// Where the rows of a key are: what resolves an equality delete without a scan.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,8 +37,11 @@ class KeyPlaces {
   virtual Result<std::vector<std::uint64_t>> Learn(RunContext& run, const RowKeys& keys,
                                                    const std::vector<const DataFile*>& files) = 0;
 
-  /// Appends the rows that have this key, in any of the files learned ever. Thread-safe.
-  virtual Status Find(ByteView key, std::vector<RowPlace>& out) const = 0;
+  /// Calls `visit` with each row that has one of these keys, in any of the files learned ever;
+  /// there may be as many as the table has. Cheaper for sorted keys. Thread-safe. Errors: kCorrupt,
+  /// kIo of the index itself, those of visit.
+  using Visit = std::function<Status(const RowPlace&)>;
+  virtual Status Find(const std::vector<Bytes>& keys, const Visit& visit) const = 0;
 
   /// True after damage was met: what is stored is of no use any more.
   virtual bool is_broken() const { return false; }
@@ -56,7 +60,7 @@ class KeyPlacesInMemory final : public KeyPlaces {
 
   Result<std::vector<std::uint64_t>> Learn(RunContext& run, const RowKeys& keys,
                                            const std::vector<const DataFile*>& files) override;
-  Status Find(ByteView key, std::vector<RowPlace>& out) const override;
+  Status Find(const std::vector<Bytes>& keys, const Visit& visit) const override;
 
  private:
   Status Add(RunContext& run, const RowKeys& keys, const DataFile& file, std::uint64_t number);

@@ -40,10 +40,13 @@ struct Files {
     return found;
   }
   std::vector<std::pair<std::uint64_t, std::int64_t>> Find(const KeyPlaces& places, int id) {
-    std::vector<RowPlace> found;
-    EXPECT_THAT(places.Find(KeyOf(id), found), IsOk());
     std::vector<std::pair<std::uint64_t, std::int64_t>> out;
-    for (const RowPlace& place : found) out.emplace_back(place.file, place.position);
+    EXPECT_THAT(places.Find({KeyOf(id)},
+                            [&](const RowPlace& place) {
+                              out.emplace_back(place.file, place.position);
+                              return Status();
+                            }),
+                IsOk());
     std::ranges::sort(out);
     return out;
   }
@@ -169,8 +172,8 @@ TEST_F(StoredKeyPlacesTest, DamageBeginsAnew) {
     OpenedKeyPlaces opened = Open();
     if (opened.note.empty()) {
       // Seen only when it is read.
-      std::vector<RowPlace> found;
-      EXPECT_THAT(opened.places->Find(files.KeyOf(2), found), HasCode(Code::kCorrupt));
+      const auto visit = [](const RowPlace&) { return Status(); };
+      EXPECT_THAT(opened.places->Find({files.KeyOf(2)}, visit), HasCode(Code::kCorrupt));
       EXPECT_TRUE(opened.places->is_broken());
       opened.places.reset();
       opened = Open(true);

@@ -12,7 +12,9 @@ namespace {
 
 /// Parts of the keys beyond which it is the positions that do not fit.
 constexpr std::uint32_t kMostShares = 256;
-constexpr std::size_t kPlacesHeld = 4096;  // of a delete file that is looked up
+constexpr std::size_t kKeysHeld = 4096;     // of a delete file that is looked up
+constexpr std::size_t kPlacesHeld = 4096;   // of their rows
+constexpr std::int64_t kPositionBytes = 2;  // in a bitmap
 
 bool IsEqualityDelete(const std::shared_ptr<const DeleteTask>& deletes) {
   return deletes->file.content == FileContent::kEqualityDeletes;
@@ -132,6 +134,7 @@ class LookUp {
 
   Result<std::vector<ResolvedFile>> Resolve() {
     IW_TRY(LearnFiles());
+    IW_ASSIGN(memory_, run_.memory().Reserve(0, "positions of deleted rows"));
     run_.progress().Enter("look up equality deletes", "files", std::ssize(deletes_));
     IW_TRY(ParallelFor(run_, deletes_.size(), run_.threads(),
                        [&](std::size_t i) { return LookUpFile(static_cast<std::uint32_t>(i)); }));
@@ -176,27 +179,42 @@ class LookUp {
   }
 
   Status LookUpFile(std::uint32_t number) {
+    std::vector<Bytes> keys;
     std::vector<RowPlace> found;
-    const auto look_up = [&](std::int64_t, ByteView key) -> Status {
-      IW_TRY(places_.Find(key, found));
-      if (found.size() >= kPlacesHeld) Take(number, found);
+    const auto keep = [&](const RowPlace& place) -> Status {
+      found.push_back(place);
+      return found.size() < kPlacesHeld ? Status() : Take(number, found);
+    };
+    const auto look_up = [&]() -> Status {
+      IW_TRY(run_.Check());
+      std::ranges::sort(keys);
+      IW_TRY(places_.Find(keys, keep));
+      keys.clear();
       return {};
     };
-    IW_TRY(keys_.VisitDeletes(run_, *deletes_[number], look_up));
-    Take(number, found);
+    IW_TRY(keys_.VisitDeletes(run_, *deletes_[number], [&](std::int64_t, ByteView key) -> Status {
+      keys.emplace_back(key);
+      return keys.size() < kKeysHeld ? Status() : look_up();
+    }));
+    IW_TRY(look_up());
+    IW_TRY(Take(number, found));
     run_.progress().Advance();
     return {};
   }
 
-  void Take(std::uint32_t number, std::vector<RowPlace>& found) {
+  Status Take(std::uint32_t number, std::vector<RowPlace>& found) {
     const std::scoped_lock lock(mutex_);
+    std::int64_t taken = 0;
     for (const RowPlace& place : found) {
       const auto task = task_of_.find(place.file);
       if (task == task_of_.end()) continue;
       Hits& hits = hits_[task->second];
-      if (std::ranges::binary_search(hits.deletes, number)) hits.positions.Add(place.position);
+      if (!std::ranges::binary_search(hits.deletes, number)) continue;
+      hits.positions.Add(place.position);
+      ++taken;
     }
     found.clear();
+    return memory_.Resize(memory_.bytes() + taken * kPositionBytes);
   }
 
   /// With what position deletes say.
@@ -205,7 +223,7 @@ class LookUp {
     const PositionBitmap& positions = hits_[number].positions;
     IW_ASSIGN(DroppedRows rows, finder.ByPosition(run_, task));
     rows.positions.Merge(positions);
-    IW_TRY(rows.memory.Resize(rows.memory.bytes() + positions.cardinality() * 2));
+    IW_TRY(rows.memory.Resize(rows.memory.bytes() + positions.cardinality() * kPositionBytes));
     IW_TRY(LeaveUnreached(run_, finder, task, options_, rows));
     return rows;
   }
@@ -219,8 +237,9 @@ class LookUp {
   const ResolveOptions& options_;
   std::vector<const DataFile*> deletes_;
   std::unordered_map<std::uint64_t, std::size_t> task_of_;  // by number of the data file
-  std::mutex mutex_;                                        // guards positions of hits_
-  std::vector<Hits> hits_;                                  // by task
+  std::mutex mutex_;  // guards positions of hits_, and memory_
+  Reservation memory_;
+  std::vector<Hits> hits_;  // by task
 };
 
 }  // namespace

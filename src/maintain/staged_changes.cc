@@ -30,7 +30,6 @@ Status Sort(ManifestEntry&& entry, const Snapshot& snapshot, StagedChanges& chan
   if (is_data) {
     changes.data_files.push_back(std::move(file));
   } else if (file.content == FileContent::kEqualityDeletes) {
-    file.DropMetrics();
     changes.equality_deletes.push_back(std::move(file));
   } else if (file.is_deletion_vector()) {
     changes.vectors.push_back(std::move(file));
@@ -71,6 +70,7 @@ Status CheckEqualityDelete(const TableMetadata& metadata, const DataFile& file,
                                              file.file_path.text(), Raw(file.spec_id)));
   }
   for (const PartitionField& field : spec->fields) {
+    if (field.transform.kind() == Transform::Kind::kVoid) continue;
     for (const FieldId source : field.source_ids) {
       if (std::ranges::binary_search(key, source)) continue;
       return Error(Code::kUnsupported,

@@ -58,33 +58,53 @@ class Search {
         staging_(ChainOf(metadata, staging)),
         target_(ChainOf(metadata, target)) {
     for (const Snapshot* snapshot : target_.snapshots) on_target_.insert(Raw(snapshot->id));
+    const auto meets = std::ranges::find_if(staging_.snapshots, [&](const Snapshot* snapshot) {
+      return on_target_.contains(Raw(snapshot->id));
+    });
+    fork_ = static_cast<std::size_t>(meets - staging_.snapshots.begin());
     const auto record = metadata.properties.find(ConvertRecordProperty(target));
     if (record != metadata.properties.end()) record_ = ParseId(record->second);
   }
 
-  Result<std::vector<const Snapshot*>> Waiting(std::optional<SnapshotId> resume_from) const {
-    IW_ASSIGN(const std::optional<SnapshotId> marker, NewestMarker());
+  Result<WaitingSnapshots> Waiting(std::optional<SnapshotId> resume_from) const {
+    IW_ASSIGN(const Marker marker, NewestMarker());
     if (resume_from) {
-      IW_TRY(CheckResume(*resume_from, marker));
-      return After(*resume_from);
+      IW_TRY(CheckResume(*resume_from, marker.id));
+      return WaitingSnapshots{.snapshots = After(*resume_from)};
     }
-    IW_TRY(CheckRecord(marker));
-    if (!marker) return FromFork();
-    if (!IsStaged(*marker)) {
+    IW_TRY(CheckRecord(marker.id));
+    if (!marker.id) {
+      IW_TRY(CheckFork());
+      return WaitingSnapshots{.snapshots = Newest(fork_)};
+    }
+    if (!IsStaged(*marker.id)) {
       return Refusal(
           fmt::format("snapshot {}, which branch '{}' got last, is not in the history "
                       "of branch '{}'",
-                      Raw(*marker), target_name_, staging_name_));
+                      Raw(*marker.id), target_name_, staging_name_));
     }
-    return After(*marker);
+    return WaitingSnapshots{.snapshots = After(*marker.id), .last_promotion = marker.commit};
+  }
+
+  std::vector<const Snapshot*> Doubtful() const {
+    if (!record_ || !IsAboveFork(*record_)) return {};
+    return {staging_.snapshots.begin(),
+            staging_.snapshots.begin() + static_cast<std::ptrdiff_t>(fork_)};
   }
 
  private:
-  /// Of a promotion from this staging branch, else of any other; unset if there is none.
-  /// Conversions in place name the target's own snapshots: they promoted nothing.
-  Result<std::optional<SnapshotId>> NewestMarker() const {
-    std::optional<SnapshotId> unknown;
+  struct Marker {
+    std::optional<SnapshotId> id = {};
+    const Snapshot* commit = nullptr;
+  };
+
+  /// Of a promotion from this staging branch, else of any other; unset if there is none. What was
+  /// promoted before the staging branch left the target is in both. Conversions in place promoted
+  /// nothing.
+  Result<Marker> NewestMarker() const {
+    Marker unknown;
     for (const Snapshot* snapshot : target_.snapshots) {
+      if (HasFork() && snapshot == staging_.snapshots[fork_]) break;
       const std::string* marker = FindKey(snapshot->summary, kConvertMarker);
       if (marker == nullptr) continue;
       const auto id = ParseId(*marker);
@@ -92,11 +112,17 @@ class Search {
         return Error(Code::kCorrupt, fmt::format("snapshot {}: '{}' in {} is no snapshot id",
                                                  Raw(snapshot->id), *marker, kConvertMarker));
       }
-      if (on_target_.contains(Raw(*id))) continue;
-      if (IsStaged(*id)) return id;
-      if (!unknown) unknown = id;
+      if (on_target_.contains(Raw(*id)) || RemovesEqualityDeletes(*snapshot)) continue;
+      if (IsStaged(*id)) return Marker{.id = id, .commit = snapshot};
+      if (!unknown.id) unknown = {.id = id, .commit = snapshot};
     }
     return unknown;
+  }
+
+  /// Only a conversion in place does; the snapshot that its marker names may have expired.
+  static bool RemovesEqualityDeletes(const Snapshot& snapshot) {
+    const std::string* count = FindKey(snapshot.summary, "removed-equality-delete-files");
+    return count != nullptr && *count != "0";
   }
 
   bool IsStaged(SnapshotId id) const {
@@ -124,16 +150,22 @@ class Search {
     return {};
   }
 
+  bool HasFork() const { return fork_ < staging_.snapshots.size(); }
+  bool IsAboveFork(SnapshotId id) const {
+    return PlaceOf(id) < fork_ || (!HasFork() && staging_.missing() == id);
+  }
+
   /// The property must not know more than the history does: then the history lost something.
   Status CheckRecord(std::optional<SnapshotId> marker) const {
     if (!record_ || record_ == marker) return {};
-    if (!marker) {
+    const bool made_anew = HasFork() && !IsAboveFork(*record_);
+    if (!marker && !made_anew) {
       return Refusal(
           fmt::format("snapshot {} was promoted to branch '{}', whose history does not "
                       "show it any more: it has expired or was rolled back",
                       Raw(*record_), target_name_));
     }
-    if (PlaceOf(*record_) < PlaceOf(*marker)) {
+    if (marker && PlaceOf(*record_) < PlaceOf(*marker)) {
       return Refusal(
           fmt::format("branch '{}' was rolled back: snapshot {} had been promoted, its "
                       "history ends with {}",
@@ -144,27 +176,21 @@ class Search {
 
   std::vector<const Snapshot*> After(SnapshotId last) const { return Newest(PlaceOf(last)); }
 
-  /// The first run: everything since the staging branch left the target.
-  Result<std::vector<const Snapshot*>> FromFork() const {
-    const bool meets = std::ranges::any_of(staging_.snapshots, [&](const Snapshot* snapshot) {
-      return on_target_.contains(Raw(snapshot->id));
-    });
-    if (!meets && !(staging_.complete && target_.complete)) {
-      return Refusal(
-          fmt::format("the history of branch '{}' is cut off by expiry before it meets "
-                      "that of branch '{}'",
-                      staging_.complete ? target_name_ : staging_name_,
-                      staging_.complete ? staging_name_ : target_name_));
-    }
-    return Newest(staging_.snapshots.size());
+  /// A first run takes everything since the staging branch left the target.
+  Status CheckFork() const {
+    if (HasFork() || (staging_.complete && target_.complete)) return {};
+    return Refusal(
+        fmt::format("the history of branch '{}' is cut off by expiry before it meets "
+                    "that of branch '{}'",
+                    staging_.complete ? target_name_ : staging_name_,
+                    staging_.complete ? staging_name_ : target_name_));
   }
 
   /// The first `count` of the chain, at most up to the fork, turned round.
   std::vector<const Snapshot*> Newest(std::size_t count) const {
     std::vector<const Snapshot*> waiting;
-    for (std::size_t i = 0; i < count && i < staging_.snapshots.size(); ++i) {
+    for (std::size_t i = 0; i < count && i < fork_; ++i) {
       const Snapshot* snapshot = staging_.snapshots[i];
-      if (on_target_.contains(Raw(snapshot->id))) break;
       if (FindKey(snapshot->summary, kConvertMarker) == nullptr) waiting.push_back(snapshot);
     }
     std::ranges::reverse(waiting);
@@ -176,6 +202,7 @@ class Search {
   Chain staging_;
   Chain target_;
   std::unordered_set<std::int64_t> on_target_;
+  std::size_t fork_ = 0;  // place of the first that is on the target; their number if none is
   std::optional<SnapshotId> record_;
 };
 
@@ -185,11 +212,20 @@ std::string ConvertRecordProperty(std::string_view target) {
   return fmt::format("icewright.equality-convert.{}.last-staging-snapshot", target);
 }
 
-Result<std::vector<const Snapshot*>> FindWaitingSnapshots(const TableMetadata& metadata,
-                                                          std::string_view staging,
-                                                          std::string_view target,
-                                                          std::optional<SnapshotId> resume_from) {
+std::vector<const Snapshot*> HistoryOf(const TableMetadata& metadata, std::string_view branch) {
+  return ChainOf(metadata, branch).snapshots;
+}
+
+Result<WaitingSnapshots> FindWaitingSnapshots(const TableMetadata& metadata,
+                                              std::string_view staging, std::string_view target,
+                                              std::optional<SnapshotId> resume_from) {
   return Search(metadata, staging, target).Waiting(resume_from);
+}
+
+std::vector<const Snapshot*> FindDoubtfulSnapshots(const TableMetadata& metadata,
+                                                   std::string_view staging,
+                                                   std::string_view target) {
+  return Search(metadata, staging, target).Doubtful();
 }
 
 CommitsSince FindCommitsSince(const TableMetadata& metadata, std::string_view target,

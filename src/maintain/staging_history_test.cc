@@ -15,7 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// "4<2*3": snapshot 4 on top of 2 with the marker 3. Sequence numbers are those of the list.
+/// "4<2*3": snapshot 4 on top of 2 with the marker 3; "4<2*3-": in place, it removes deletes.
+/// Sequence numbers are those of the list.
 struct History {
   std::vector<std::string> snapshots;
   int main = 0;
@@ -35,7 +36,10 @@ TableMetadata TableOf(const History& history) {
     if (parent != std::string::npos)
       snapshot.parent_id = SnapshotId(std::stoi(text.substr(parent + 1)));
     if (marker != std::string::npos) {
-      snapshot.summary = {{std::string(kConvertMarker), text.substr(marker + 1)}};
+      const bool in_place = text.ends_with('-');
+      snapshot.summary = {{std::string(kConvertMarker),
+                           text.substr(marker + 1, text.size() - marker - (in_place ? 2 : 1))}};
+      if (in_place) snapshot.summary.emplace_back("removed-equality-delete-files", "1");
     }
     table.snapshots.push_back(std::move(snapshot));
   }
@@ -54,9 +58,10 @@ Result<std::vector<int>> Waiting(const History& history, std::optional<int> resu
   const TableMetadata table = TableOf(history);
   std::optional<SnapshotId> from;
   if (resume_from) from = SnapshotId(*resume_from);
-  IW_ASSIGN(const auto snapshots, FindWaitingSnapshots(table, "staging", "main", from));
+  IW_ASSIGN(const auto waiting, FindWaitingSnapshots(table, "staging", "main", from));
   std::vector<int> ids;
-  for (const Snapshot* snapshot : snapshots) ids.push_back(static_cast<int>(Raw(snapshot->id)));
+  for (const Snapshot* snapshot : waiting.snapshots)
+    ids.push_back(static_cast<int>(Raw(snapshot->id)));
   return ids;
 }
 
@@ -90,6 +95,24 @@ TEST(StagingHistoryTest, NorDoesOneAfterThePromotions) {
               IsOkAndHolds(ElementsAre(4)));
 }
 
+TEST(StagingHistoryTest, OneWhoseDeletesWereOfASnapshotThatExpiredDoesNot) {
+  // 5 names 9, which has expired. 3 left the target at 1, 6 at 5.
+  EXPECT_THAT(Waiting({{"1", "3<1", "5<1*9-"}, 5, 3}), IsOkAndHolds(ElementsAre(3)));
+  EXPECT_THAT(Waiting({{"4<2", "5<4*9", "6<5"}, 5, 6}), IsOkAndHolds(ElementsAre(6)));
+}
+
+TEST(StagingHistoryTest, AStagingBranchMadeAnewBeginsThere) {
+  // 3 and 4 were promoted from a branch that is gone; the new one left the target at 7.
+  const std::vector<std::string> table = {"1", "3<1", "4<3", "6<1*3", "7<6*4", "8<7", "9<7"};
+  EXPECT_THAT(Waiting({table, 8, 9, 4}), IsOkAndHolds(ElementsAre(9)));
+  EXPECT_THAT(Waiting({{"7<6*4", "8<7", "9<7"}, 8, 9, 4}), IsOkAndHolds(ElementsAre(9)))
+      << "the old branch has expired";
+  EXPECT_THAT(Waiting({{"8<7", "9<8"}, 8, 9, 4}), IsOkAndHolds(ElementsAre(9)))
+      << "and so have the promotions";
+  EXPECT_THAT(Waiting({{"7<6*4", "8<7", "9<7", "5<9", "10<8*9"}, 10, 5, 9}),
+              IsOkAndHolds(ElementsAre(5)));
+}
+
 TEST(StagingHistoryTest, ConversionsOfTheStagingBranchAreLeftOut) {
   EXPECT_THAT(Waiting({{"1", "2<1", "3<2*2", "4<3"}, 1, 4}), IsOkAndHolds(ElementsAre(2, 4)));
 }
@@ -115,6 +138,21 @@ TEST(StagingHistoryTest, WhatTheTableDoesNotTellIsRefused) {
     EXPECT_THAT(Waiting(c.history), HasError(Code::kConflict, HasSubstr("--resume-from")))
         << c.name;
   }
+}
+
+TEST(StagingHistoryTest, WhatAPersonNeedsToResume) {
+  const auto doubtful = [](const History& history) {
+    const TableMetadata table = TableOf(history);
+    std::vector<int> ids;
+    for (const Snapshot* s : FindDoubtfulSnapshots(table, "staging", "main")) {
+      ids.push_back(static_cast<int>(Raw(s->id)));
+    }
+    return ids;
+  };
+  EXPECT_THAT(doubtful({{"1", "3<1", "4<3", "6<1*3"}, 1, 4, 3}), ElementsAre(4, 3));
+  EXPECT_THAT(doubtful({{"4<3", "5<4", "7<6"}, 7, 5, 3}), ElementsAre(5, 4));
+  EXPECT_THAT(doubtful({{"1", "5<1", "6<1*3"}, 6, 5, 3}), IsEmpty()) << "another branch's";
+  EXPECT_THAT(doubtful({{"1", "3<1"}, 1, 3}), IsEmpty()) << "nothing was promoted";
 }
 
 TEST(StagingHistoryTest, ResumeFromSaysItInstead) {

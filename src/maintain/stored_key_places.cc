@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <span>
@@ -63,8 +62,10 @@ class KeyOfEntry final : public rocksdb::SliceTransform {
   bool InDomain(const rocksdb::Slice& entry) const override { return entry.size() >= kPlaceBytes; }
 };
 
+/// Of the database's lock file; paths, which may have any words, come behind these.
 bool IsLock(const rocksdb::Status& status) {
-  return status.IsIOError() && status.ToString().find("lock") != std::string::npos;
+  const std::string_view text = status.getState() == nullptr ? "" : status.getState();
+  return status.IsIOError() && (text.starts_with("While lock file") || text.starts_with("lock "));
 }
 
 Status ToStatus(const rocksdb::Status& status, const std::string& folder) {
@@ -153,26 +154,29 @@ class Store final : public KeyPlaces {
       IW_TRY(LearnPart(run, keys, std::span(fresh).subspan(first, last - first)));
       first = last;
     }
+    if (!fresh.empty()) IW_TRY(Settle(run));
     return numbers;
   }
 
-  Status Find(ByteView key, std::vector<RowPlace>& out) const override {
+  Status Find(const std::vector<Bytes>& keys, const Visit& visit) const override {
     rocksdb::ReadOptions options;
     options.prefix_same_as_start = true;
-    Bytes first(key);
-    first.append(kPlaceBytes, '\0');
     const std::unique_ptr<rocksdb::Iterator> entry(db_->NewIterator(options));
-    for (entry->Seek(first); entry->Valid(); entry->Next()) {
-      const rocksdb::Slice text = entry->key();
-      if (text.size() != first.size() || std::memcmp(text.data(), key.data(), key.size()) != 0) {
-        break;
+    Bytes first;
+    for (const Bytes& key : keys) {
+      first = key;
+      first.append(kPlaceBytes, '\0');
+      for (entry->Seek(first); entry->Valid(); entry->Next()) {
+        const rocksdb::Slice text = entry->key();
+        if (text.size() != first.size() || !text.starts_with(key)) break;
+        const char* const place = text.data() + key.size();
+        const auto position = LoadBig<std::uint64_t>(place + sizeof(std::uint64_t));
+        IW_TRY(visit({.file = LoadBig<std::uint64_t>(place),
+                      .position = static_cast<std::int64_t>(position)}));
       }
-      const char* const place = text.data() + key.size();
-      const auto position = LoadBig<std::uint64_t>(place + sizeof(std::uint64_t));
-      out.push_back(
-          {.file = LoadBig<std::uint64_t>(place), .position = static_cast<std::int64_t>(position)});
+      IW_TRY(Said(entry->status()));
     }
-    return Said(entry->status());
+    return {};
   }
 
  private:
@@ -256,6 +260,21 @@ class Store final : public KeyPlaces {
     }
     IW_TRY(Said(db_->Write(Synced(), &done)));
     files_read_ += std::ssize(part);
+    return {};
+  }
+
+  /// Waits until RocksDB has merged what it wants to merge: a merge that Close breaks off is begun
+  /// anew by the next run, and by the one after it.
+  Status Settle(RunContext& run) {
+    const auto number = [&](const std::string& property) {
+      std::uint64_t value = 0;
+      return db_->GetIntProperty(db_->DefaultColumnFamily(), property, &value) ? value : 0;
+    };
+    using Of = rocksdb::DB::Properties;
+    while (number(Of::kCompactionPending) + number(Of::kNumRunningCompactions) > 0 &&
+           number(Of::kBackgroundErrors) == 0) {
+      IW_TRY(run.SleepFor(kStallPause));
+    }
     return {};
   }
 

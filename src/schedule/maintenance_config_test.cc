@@ -200,6 +200,26 @@ TEST(MaintenanceConfigTest, FlinksKeys) {
   EXPECT_EQ(table.tasks[2].branch, "main");
 }
 
+TEST(MaintenanceConfigTest, FlinksSinkWritesToMainIfItDoesNotSay) {
+  const TableConfig flink = TableOf(R"(
+  tables:
+    c.db.t:
+      flink-maintenance.convert-equality-deletes.enabled: true
+      flink-maintenance.convert-equality-deletes.target-branch: out
+)");
+  ASSERT_EQ(flink.tasks.size(), 1U);
+  EXPECT_EQ(flink.tasks[0].branch, "main") << "staged there, promoted to out";
+  const TableConfig ours = TableOf(R"(
+  tables:
+    c.db.t:
+      convert-equality-deletes:
+        equality-field-columns: id
+        target-branch: out
+)");
+  ASSERT_EQ(ours.tasks.size(), 1U);
+  EXPECT_EQ(ours.tasks[0].branch, "out") << "in place";
+}
+
 TEST(MaintenanceConfigTest, FlinksDefaults) {
   const TableConfig table = TableOf(R"(
   tables:

@@ -162,8 +162,12 @@ TaskOptionTexts OptionsOf(const ConfigValues& all, const TaskType& type, const s
     const auto found = all.find(id + "." + std::string(key));
     if (found != all.end()) options[std::string(key)] = found->second.node.text;
   }
-  // The sink's write branch, as Flink's sink hands it on.
+  // The sink's write branch, as Flink's sink hands it on; main if it does not say.
   const auto branch = all.find("branch");
+  const auto target = all.find(id + ".target-branch");
+  if (branch == all.end() && target != all.end() && target->second.from_flink) {
+    options.try_emplace(std::string(type.branch_options.front()), "main");
+  }
   if (branch != all.end() && !type.branch_options.empty()) {
     options.try_emplace(std::string(type.branch_options.front()), branch->second.node.text);
     if (type.branch_options.size() > 1) {
