@@ -79,6 +79,47 @@ TEST(CommitConflictTest, ANewEqualityDeleteIsOneOnlyWithoutBackdating) {
   EXPECT_THAT(table.Live(), UnorderedElementsAre(Pair("g1", 1), Pair("e1", 2)));
 }
 
+/// Rows that move to another spec leave the reach of equality deletes of the old one, and come into
+/// that of the new one's.
+TEST(CommitConflictTest, ANewEqualityDeleteIsOneWhereRowsMoveToAnotherSpec) {
+  struct Case {
+    const char* name;
+    int spec;             // of the new delete
+    const char* delete_;  // its name says its partition
+    bool conflicts;
+  };
+  const Case cases[] = {
+      {"of the old spec", 0, "cat=a/e1", true},
+      {"of another partition of it", 0, "cat=b/e1", false},
+      {"of the new spec", 1, "cat=a/e1", true},
+      {"of another partition of the new spec", 1, "cat=b/e1", false},
+      {"global", 2, "e1", false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    CommitTestTable table({.partitioned = true});
+    Table loaded = table.Load();
+    const std::vector<TableUpdate> specs = {AddPartitionSpec{MakeSpec(1, {{2, "truncate[1]"}}, 1)},
+                                            AddPartitionSpec{MakeSpec(2, {}, 2)}};
+    ASSERT_THAT(loaded.Commit(table.run(), {}, specs), IsOk());
+    const SnapshotId planned = table.Append("cat=a/f1");
+    DataFile deletes = table.EqualityDeletes(c.delete_);
+    deletes.spec_id = SpecId{c.spec};
+    if (c.spec == 2) deletes.partition = {};
+    const SnapshotId other =
+        table.MustCommit({.operation = "delete", .added_delete_files = {{deletes}}});
+    SnapshotUpdate update = RewriteOfF1(table, planned);
+    update.added_data_files = {{table.Data("cat=a/g1"), SequenceNumber(1)}};
+    update.added_data_files.front().file.spec_id = SpecId{1};
+    update.removed_data_files = {table.Data("cat=a/f1")};
+    if (c.conflicts) {
+      ExpectConflict(table, update, "cat=a/f1", "an equality delete was added" + By(other));
+    } else {
+      table.MustCommit(update);
+    }
+  }
+}
+
 TEST(CommitConflictTest, NewDeletesOfOtherFilesAndPartitionsDoNotMatter) {
   CommitTestTable table({.format_version = 3, .partitioned = true});
   table.Append("cat=b/f2");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -91,6 +92,36 @@ SequenceNumber SequenceBefore(const TableMetadata& metadata,
   return SequenceNumber(Raw(oldest.sequence_number) - 1);
 }
 
+bool IsEqualityDelete(const DataFile& file) {
+  return file.content == FileContent::kEqualityDeletes;
+}
+
+bool IsGlobal(const TableMetadata& metadata, const DataFile& deletes) {
+  const PartitionSpec* spec = metadata.FindSpec(deletes.spec_id);
+  return spec != nullptr && spec->is_unpartitioned();
+}
+
+/// True if rows move to another partition spec: equality deletes of one spec do not reach the
+/// files of another.
+bool ChangesSpec(const SnapshotUpdate& update) {
+  std::set<SpecId> specs;
+  for (const DataFile& file : update.removed_data_files) specs.insert(file.spec_id);
+  for (const AddedFile& added : update.added_data_files) specs.insert(added.file.spec_id);
+  return specs.size() > 1;
+}
+
+/// An equality delete that reaches an added file, but not the removed files of other specs.
+Result<const DataFile*> FindNewlyReaching(const DeleteIndex& index, const SnapshotUpdate& update,
+                                          SequenceNumber start) {
+  for (const AddedFile& added : update.added_data_files) {
+    IW_ASSIGN(const auto hits, index.Find(added.file, start));
+    for (const auto& hit : hits) {
+      if (IsEqualityDelete(hit->file)) return &hit->file;
+    }
+  }
+  return static_cast<const DataFile*>(nullptr);
+}
+
 bool RemovesFiles(const Snapshot& snapshot) { return snapshot.operation != "append"; }
 
 std::string RemovedBy(SnapshotId snapshot) {
@@ -130,20 +161,29 @@ Result<std::vector<FileConflict>> FindNewDeletes(const CommitScope& scope,
   for (const DataFile& file : update.removed_data_files) {
     partitions.Add(file.spec_id, file.partition);
   }
+  for (const AddedFile& added : update.added_data_files) {
+    partitions.Add(added.file.spec_id, added.file.partition);
+  }
   IW_ASSIGN(NewDeletes deletes, ReadNewDeletes(scope, manifests, start, partitions));
+  const bool changes_spec = ChangesSpec(update);
   if (update.ignore_new_equality_deletes) {
-    std::erase_if(deletes.tasks, [](const DeleteTask& task) {
-      return task.file.content == FileContent::kEqualityDeletes;
+    std::erase_if(deletes.tasks, [&](const DeleteTask& task) {
+      return IsEqualityDelete(task.file) && (!changes_spec || IsGlobal(scope.metadata, task.file));
     });
   }
   if (deletes.tasks.empty()) return conflicts;
   IW_ASSIGN(const DeleteIndex index,
             DeleteIndex::Build(scope.metadata, std::move(deletes.tasks), start));
+  const DataFile* newly = nullptr;
+  if (changes_spec && update.ignore_new_equality_deletes) {
+    IW_ASSIGN(newly, FindNewlyReaching(index, update, start));
+  }
   for (const DataFile& file : update.removed_data_files) {
     IW_ASSIGN(const auto hits, index.Find(file, start));
-    if (hits.empty()) continue;
-    conflicts.push_back(
-        {.data_file = file.file_path, .reason = AddedBy(deletes, hits.front()->file)});
+    const DataFile* reason = hits.empty() ? nullptr : &hits.front()->file;
+    if (reason == nullptr && newly != nullptr && newly->spec_id != file.spec_id) reason = newly;
+    if (reason == nullptr) continue;
+    conflicts.push_back({.data_file = file.file_path, .reason = AddedBy(deletes, *reason)});
   }
   return conflicts;
 }

@@ -24,7 +24,8 @@ Result<std::vector<const Snapshot*>> HistorySince(const TableMetadata& metadata,
                                                   const Snapshot* head, SnapshotId from);
 
 /// Deletes live in `manifests` (the head's) that are newer than the start of `history` and apply to
-/// a data file that the update removes. One conflict per data file. Only what is live counts: a DV
+/// a data file that the update removes, or to one that it adds while those that it removes have
+/// another partition spec. One conflict per data file. Only what is live counts: a DV
 /// that was added and replaced meanwhile is no second DV. Errors: kCorrupt, those of reading. Cost:
 /// reads the delete manifests added since that may concern these partitions, once.
 Result<std::vector<FileConflict>> FindNewDeletes(const CommitScope& scope,

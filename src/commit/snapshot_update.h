@@ -51,7 +51,8 @@ struct SnapshotUpdate {
 
   /// With validate_from: conflict if a snapshot in between added deletes for a removed data file.
   bool fail_on_new_deletes = false;
-  /// Equality deletes do not count, since the added files keep the old sequence number.
+  /// Equality deletes do not count, since the added files keep the old sequence number; unless rows
+  /// move to another partition spec, which those of one spec do not follow.
   bool ignore_new_equality_deletes = false;
   /// With validate_from: conflict if a snapshot in between added a data file with a smaller data
   /// sequence number, as compaction does: equality deletes below it would have to reach that file.
