@@ -59,14 +59,10 @@ class VectorMerge {
     deletes->file = vector;
     deletes->sequence_number = staged.sequence_number;
     staged.deletes = {std::move(deletes)};
-    IW_ASSIGN(DroppedRows rows, finder.Find(run_, staged));
+    IW_ASSIGN(DroppedRows rows, finder.ByPosition(run_, staged));
     auto at = std::ranges::find(resolved_, number, &ResolvedFile::task);
     if (at == resolved_.end()) {
-      FileTask live = work_.tasks[number];
-      std::erase_if(live.deletes, [](const std::shared_ptr<const DeleteTask>& one) {
-        return one->file.content == FileContent::kEqualityDeletes;
-      });
-      IW_ASSIGN(DroppedRows before, finder.Find(run_, live));
+      IW_ASSIGN(DroppedRows before, finder.ByPosition(run_, work_.tasks[number]));
       resolved_.push_back({.task = number, .rows = std::move(before)});
       at = std::prev(resolved_.end());
     }
