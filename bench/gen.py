@@ -5,7 +5,7 @@ Parquet is written here with pyarrow (field ids in the files, Iceberg-Java-like 
 is committed by src/Gen.java through the real Iceberg Java library into a HadoopCatalog folder.
 
   gen.py small-files  NAME --files 100 --rows 10000 [--codec zstd|snappy]
-  gen.py eq-deletes   NAME --base-files 20 --base-rows 100000 --commits 50 --upserts 10000
+  gen.py eq-deletes   NAME --base-files 20 --base-rows 100000 --commits 50 --upserts 10000 [--format-version 3]
   gen.py pos-deletes  NAME --base-files 20 --base-rows 100000 --delete-files 100 --deletes 2000
   gen.py many-entries NAME --entries 100000 --per-manifest 1000
   gen.py many-snapshots NAME --snapshots 2000
@@ -111,7 +111,7 @@ def write_columns(loc, kind, files, rows, codec, seed0):
 def main():
     p = argparse.ArgumentParser(); p.add_argument("kind"); p.add_argument("name")
     for k, d in dict(files=100, rows=10000, base_files=20, base_rows=100000, commits=50, upserts=10000, delete_files=100,
-                     deletes=2000, entries=100000, per_manifest=1000, snapshots=2000, columns=500, row_groups=200, live=20000, orphan=20000, seed=1).items():
+                     deletes=2000, entries=100000, per_manifest=1000, snapshots=2000, columns=500, row_groups=200, live=20000, orphan=20000, seed=1, format_version=2).items():
         p.add_argument("--" + k.replace("_", "-"), type=int, default=d)
     p.add_argument("--codec", default="zstd"); p.add_argument("--encoding", default="plain"); p.add_argument("--clustered", action="store_true"); p.add_argument("--java", action="store_true"); p.add_argument("--staged", action="store_true")
     a = p.parse_args()
@@ -150,7 +150,7 @@ def main():
                 pos = np.arange(first, first + a.deletes) if a.clustered else np.sort(r.choice(a.base_rows, a.deletes, replace=False))
                 path = np.full(a.deletes, f"{WH}/ns/{a.name}/data/{f:05d}-base.parquet")
                 write(pa.Table.from_arrays([pa.array(path), pa.array(pos)], schema=POS_SCHEMA), f"{loc}/data/{c:05d}-posdel.parquet", a.codec)
-        java(a.kind, WH, a.name, a.codec, 2, *["java"] * a.java)
+        java(a.kind, WH, a.name, a.codec, a.format_version, *["java"] * a.java)
     elif a.kind == "key-upserts":  # keys in no order, so that bounds tell files apart no more than in a real upsert table; format version 3
         total = a.base_files * a.base_rows; step = 1_000_003
         assert np.gcd(step, total) == 1

@@ -34,6 +34,17 @@ manifests = lambda: ic.RewriteManifests(catalog, sys.argv[1], ic.RewriteManifest
 {"rewrite": rewrite, "expire": expire, "manifests": manifests}[sys.argv[3]]().run()
 """
 
+SPARK_PACKAGE = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+# argv: the statement. The JVM is the parent, so that its time is counted.
+SPARK = """
+import sys
+from pyspark.sql import SparkSession
+session = SparkSession.builder.getOrCreate()
+session.sparkContext.setLogLevel("ERROR")
+session.sql(sys.argv[1]).collect()
+session.stop()
+"""
+
 PYICEBERG_PLAN = """
 import glob, sys
 from pyiceberg.table import StaticTable
@@ -95,6 +106,28 @@ def iceberg_compaction(operation):
     return ("iceberg-compaction", build)
 
 
+def spark(call):
+    """A procedure of Iceberg's Spark runtime, two local cores."""
+    def build(table, out):
+        folder = pathlib.Path(table)
+        home = pathlib.Path(python_with("pyspark==4.1.3")).parent
+        jar = pathlib.Path.home() / ".m2/repository" / "org/apache/iceberg/iceberg-spark-runtime-4.1_2.13/1.12.0/iceberg-spark-runtime-4.1_2.13-1.12.0.jar"
+        if not jar.exists():
+            subprocess.run(["mvn", "-q", "dependency:get", f"-Dartifact={SPARK_PACKAGE}", "-Dtransitive=false"], check=True)
+        script = BENCH / "spark_call.py"
+        script.write_text(SPARK)
+        settings = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+                    "spark.sql.catalog.c": "org.apache.iceberg.spark.SparkCatalog", "spark.sql.catalog.c.type": "hadoop",
+                    "spark.sql.catalog.c.warehouse": str(folder.parent.parent), "spark.ui.enabled": "false",
+                    "spark.sql.shuffle.partitions": "4", "spark.local.dir": out, "spark.pyspark.python": str(home / "python")}
+        return [str(home / "spark-submit"), "--master", "local[2]", "--driver-memory", "4g", "--jars", str(jar),
+                *[word for key, value in settings.items() for word in ("--conf", f"{key}={value}")],
+                str(script), f"CALL c.system.{call.format(table=f'{folder.parent.name}.{folder.name}')}"]
+    return ("spark", build)
+
+
+SPARK_REWRITE = spark("rewrite_data_files(table => '{table}', options => map('target-file-size-bytes','268435456','rewrite-all','true','delete-file-threshold','1'))")
+
 GO_COMPACT = ("iceberg-go", go_command("compact", "run", "--target-file-size", "268435456"))
 
 RUST_REWRITE = iceberg_compaction("rewrite")
@@ -102,7 +135,8 @@ RUST_REWRITE = iceberg_compaction("rewrite")
 COMMANDS = {
     "compact-sf1000": [("duckdb", duckdb), RUST_REWRITE, GO_COMPACT],
     "compact-sf100": [("duckdb", duckdb), RUST_REWRITE, GO_COMPACT],
-    "equality-deletes-500k": [RUST_REWRITE, GO_COMPACT],
+    "equality-deletes-500k": [RUST_REWRITE, GO_COMPACT, SPARK_REWRITE],
+    "convert-500k": [RUST_REWRITE, GO_COMPACT, SPARK_REWRITE],
     "position-deletes-200k": [RUST_REWRITE, GO_COMPACT],
     "plan-100k-files": [("pyiceberg", pyiceberg_plan), ("iceberg-go", go_command("compact", "analyze"))],
     "plan-1m-files": [("iceberg-go", go_command("compact", "analyze"))],

@@ -6,7 +6,7 @@
 Each line has wall seconds, CPU seconds and peak RSS of the whole process, the machine, the commit, and
 the figures of the same work by pyarrow where there is one ("yardstick"). The tables are made on first
 use, with a seed. A wrong result fails the run: rows before and after are compared by digest. --peers
-names engines of peers.py (duckdb, pyiceberg, iceberg-compaction, iceberg-go; "all"), which are installed on first use and
+names engines of peers.py (duckdb, pyiceberg, iceberg-compaction, iceberg-go, spark; "all"), which are installed on first use and
 do the same work on a fresh copy right after. A compaction with --memory must stay below its limit.
 """
 
@@ -37,6 +37,7 @@ TABLES = {
     "sf100-own": ["sf100", "--target-file-size-bytes", "4MiB"],
     "sf5": ["small-files", "--files", "5", "--rows", "1000"],
     "eq500k": ["eq-deletes"],
+    "eq500k-v3": ["eq-deletes", "--format-version", "3"],
     "pos200k": ["pos-deletes"],
     "ent1m": ["many-entries", "--entries", "1000000", "--per-manifest", "1000"],
     "ent100k": ["many-entries", "--entries", "100000", "--per-manifest", "1000"],
@@ -99,6 +100,7 @@ WORKLOADS = {
     "convert-1m-of-50m": ("up50m", ["--threads", "2", *CONVERT], True),
     "convert-20m-of-50m-1gib": ("up20m-of-50m", ["--threads", "2", "--memory", "1GiB", *CONVERT], True),
     "convert-20m-of-50m-256mib": ("up20m-of-50m", ["--threads", "2", "--memory", "256MiB", *CONVERT], True),
+    "convert-500k": ("eq500k-v3", ["--threads", "2", *CONVERT], True),
     "convert-100k-of-1m": ("up1m", ["--threads", "2", *CONVERT], True),
     "convert-2k-of-20k": ("up20k", CONVERT, True),
     "promote-indexed-1-of-50m": ("staged50m", [*INDEXED, "--max-staging-snapshots", "1"], False),
@@ -117,6 +119,9 @@ WORKLOADS = {
     "memory-200-row-groups": ("groups200", ["--memory", "512MiB", *COMPACT], True),
     "memory-sort": ("sf1000", ["--memory", "512MiB", *COMPACT, "--strategy", "sort", "--sort-order", "url asc, id desc"], True),
 }
+
+# Peers do the work on this table instead: the same rows in a format version that they write.
+PEER_TABLES = {"convert-500k": "eq500k"}
 
 # workload -> what is done before the clock starts
 PREPARE = {
@@ -347,7 +352,7 @@ def run(workload, wanted_peers=()):
         return line
     check_result(workload, target, before, figures, report, line)
     measure_beside(workload, target, line)
-    line["peers"] = {peer: beside(build, table, figures) for peer, build in peers.COMMANDS.get(workload, []) if peer in wanted_peers}
+    line["peers"] = {peer: beside(build, PEER_TABLES.get(workload, table), figures) for peer, build in peers.COMMANDS.get(workload, []) if peer in wanted_peers}
     line["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f}"
     line["commit"] = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     return line

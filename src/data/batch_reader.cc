@@ -77,6 +77,10 @@ class TaskReader final : public BatchReader {
       if (!virtual_only) options.wanted.push_back(field);
       columns_.push_back(column);
     }
+    if (options.wanted.empty() && deletes_.groups.size() == 1) {
+      // Nothing but the keys is read.
+      options.only_with = deletes_.groups.front()->Filter();
+    }
     for (const auto& group : deletes_.groups) {
       group_columns_.push_back(options.wanted.size());
       options.wanted.insert(options.wanted.end(), group->keys().fields().begin(),
@@ -114,6 +118,7 @@ class TaskReader final : public BatchReader {
     if (deletes_.positions != nullptr) {
       ApplyPositions(deletes_.positions->bitmap, batch.first_row, rows);
     }
+    if (batch.skipped) return {};
     for (std::size_t g = 0; g < deletes_.groups.size() && rows.kept() > 0; ++g) {
       const EqualityGroup& group = *deletes_.groups[g];
       std::vector<ArrayPtr> keys;

@@ -25,6 +25,7 @@
 #include "data/array_filter.h"
 #include "data/batch_reader.h"
 #include "data/key_columns.h"
+#include "data/key_filter.h"
 #include "data/key_set.h"
 #include "data/key_share.h"
 
@@ -58,6 +59,10 @@ class EqualityGroup {
   /// arrays of keys().fields().
   Status Apply(const std::vector<std::shared_ptr<arrow::Array>>& columns,
                SequenceNumber sequence_number, Selection& rows) const;
+
+  /// To skip row groups with; null if there are too many keys, or not of one simple column, or null
+  /// is deleted.
+  std::shared_ptr<const KeyFilter> Filter() const;
 
  private:
   Status Read(RunContext& run, FileIO& io, const ReadPlan& plan, const DeleteTask& task);

@@ -139,6 +139,34 @@ Status EqualityGroup::Apply(const std::vector<std::shared_ptr<arrow::Array>>& co
   return {};
 }
 
+std::shared_ptr<const KeyFilter> EqualityGroup::Filter() const {
+  constexpr std::size_t kTextAt = 1 + sizeof(std::int32_t);  // as KeyRows::Encode writes it
+  const auto column = keys_.single();
+  if (!column) return nullptr;
+  auto filter = std::make_shared<KeyFilter>(KeyFilter{.column = column->id});
+  const std::shared_lock lock(mutex_);
+  switch (column->type) {
+    case TypeId::kInt:
+    case TypeId::kLong:
+      if (null_deleted_by_ || integers_.size() > kMostFilterKeys) return nullptr;
+      filter->integers = integers_.Keys();
+      break;
+    case TypeId::kString:
+    case TypeId::kBinary:
+      if (bytes_.size() > kMostFilterKeys) return nullptr;
+      for (const ByteView key : bytes_.Keys()) {
+        if (key.size() < kTextAt) return nullptr;  // null
+        filter->texts.emplace_back(key.substr(kTextAt));
+      }
+      break;
+    default:
+      return nullptr;
+  }
+  std::ranges::sort(filter->integers);
+  std::ranges::sort(filter->texts);
+  return filter;
+}
+
 void EqualityGroup::ApplyIntegers(const KeyRows& rows, SequenceNumber sequence_number,
                                   Selection& out) const {
   const bool drop_nulls = null_deleted_by_ && *null_deleted_by_ > sequence_number;

@@ -79,7 +79,7 @@ Result<KeyColumns> KeyColumns::Make(const TableMetadata& metadata, std::vector<F
     }
     const Field& field = *schema->Find(id);
     Field narrow;
-    Leaf leaf{.path = {static_cast<int>(out.fields_.size())}, .type = field.type};
+    Leaf leaf{.id = id, .path = {static_cast<int>(out.fields_.size())}, .type = field.type};
     if (!field.type.is_primitive() || !Narrow(*schema->TopLevelOf(id), id, narrow, leaf.path)) {
       return NoKey(field);
     }

@@ -27,12 +27,23 @@ class KeyColumns {
   /// Top-level columns that hold the fields, with nothing else inside.
   const std::vector<Field>& fields() const { return fields_; }
 
+  /// The field of the key, if it is one.
+  struct Single {
+    FieldId id{};
+    TypeId type{};
+  };
+  std::optional<Single> single() const {
+    if (leaves_.size() != 1) return {};
+    return Single{.id = leaves_[0].id, .type = leaves_[0].type.id()};
+  }
+
   /// One column that is an integer inside: no bytes need be built.
   bool is_single_integer() const { return leaves_.size() == 1 && IsInteger(leaves_[0].type.id()); }
 
  private:
   friend class KeyRows;
   struct Leaf {
+    FieldId id{};
     std::vector<int> path;  // column, then children
     Type type;
   };

@@ -60,6 +60,14 @@ bool IntegerKeySet::Deletes(std::int64_t key, SequenceNumber sequence_number) co
   return slots_[Find(key)].sequence_number > Raw(sequence_number);
 }
 
+std::vector<std::int64_t> IntegerKeySet::Keys() const {
+  std::vector<std::int64_t> keys;
+  for (const Slot& slot : slots_) {
+    if (slot.sequence_number != kFree) keys.push_back(slot.key);
+  }
+  return keys;
+}
+
 Status IntegerKeySet::Reserve(std::size_t keys) {
   return SlotsFor(keys) > slots_.size() ? MoveTo(SlotsFor(keys)) : Status();
 }
@@ -87,15 +95,23 @@ std::uint64_t ByteKeySet::Hash(ByteView key) {
   return Mix(hash ^ tail, 0xe7037ed1a0b428dbULL);
 }
 
-bool ByteKeySet::Holds(const Slot& slot, ByteView key) {
-  const std::size_t length = LoadLittle<std::uint32_t>(slot.key);
-  return ByteView(slot.key + sizeof(std::uint32_t), length) == key;
+ByteView ByteKeySet::KeyOf(const Slot& slot) {
+  return {slot.key + sizeof(std::uint32_t), LoadLittle<std::uint32_t>(slot.key)};
+}
+
+std::vector<ByteView> ByteKeySet::Keys() const {
+  std::vector<ByteView> keys;
+  for (const Slot& slot : slots_) {
+    if (slot.sequence_number != kFree) keys.push_back(KeyOf(slot));
+  }
+  return keys;
 }
 
 std::size_t ByteKeySet::Find(ByteView key, std::uint64_t hash) const {
   const std::size_t count = slots_.size();
   std::size_t i = PlaceOf(hash, count);
-  while (slots_[i].sequence_number != kFree && (slots_[i].hash != hash || !Holds(slots_[i], key))) {
+  while (slots_[i].sequence_number != kFree &&
+         (slots_[i].hash != hash || KeyOf(slots_[i]) != key)) {
     i = Next(i, count);
   }
   return i;

@@ -45,6 +45,8 @@ class IntegerKeySet {
   /// True if the key is deleted by a sequence number above this one.
   bool Deletes(std::int64_t key, SequenceNumber sequence_number) const;
 
+  std::vector<std::int64_t> Keys() const;
+
   /// Fetches into the cache what a look-up of the key will read: tables are larger than caches.
   void Prefetch(std::int64_t key) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[PlaceOf(Hash(key), slots_.size())]);
@@ -80,6 +82,7 @@ class ByteKeySet {
   /// `hash`: of the key. Errors: kExhausted.
   Status Add(ByteView key, std::uint64_t hash, SequenceNumber sequence_number);
   bool Deletes(ByteView key, std::uint64_t hash, SequenceNumber sequence_number) const;
+  std::vector<ByteView> Keys() const;
   void Prefetch(std::uint64_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[PlaceOf(hash, slots_.size())]);
   }
@@ -94,7 +97,7 @@ class ByteKeySet {
   };
   static constexpr std::int64_t kFree = -1;
   std::size_t Find(ByteView key, std::uint64_t hash) const;
-  static bool Holds(const Slot& slot, ByteView key);
+  static ByteView KeyOf(const Slot& slot);
   Status MoveTo(std::size_t slots);
   Result<const char*> Store(ByteView key);
 

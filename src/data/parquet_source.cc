@@ -58,6 +58,15 @@ void SelectedLeaves(const std::vector<SourceField>& fields, std::vector<int>& ou
   }
 }
 
+int LeafOf(const std::vector<SourceField>& fields, FieldId id) {
+  for (const SourceField& field : fields) {
+    if (field.id == id) return field.leaf;
+    const int inside = LeafOf(field.children, id);
+    if (inside >= 0) return inside;
+  }
+  return -1;
+}
+
 /// Arrow's writers keep an Arrow schema beside Parquet's (dictionary, large and extension types,
 /// zones). We read by Parquet's types only, so the entry's key is made unreadable: it is the last
 /// place in the footer where a Thrift string of this text can be.
@@ -139,6 +148,7 @@ class ParquetSource final : public SourceFile {
     columns_ = static_cast<int>(std::count_if(fields_.begin(), fields_.end(),
                                               [](const SourceField& f) { return f.selected; }));
     if (leaves_.empty()) return {};
+    if (options_.only_with != nullptr) key_leaf_ = LeafOf(fields_, options_.only_with->column);
     return Guard("", [&]() -> Status {
       parquet::ReaderProperties properties = Properties();
       if (LargestRowGroup() > kUnbufferedBytes) {
@@ -169,6 +179,11 @@ class ParquetSource final : public SourceFile {
       IW_TRY(StartGroup(run, group_ + 1));
     }
     IW_TRY(run.Check());
+    if (skips_group_) {
+      out = Take(std::min(group_rows_left_, options_.batch_rows));
+      out->skipped = true;
+      return {};
+    }
     if (leaves_.empty()) {
       out = Take(std::min(group_rows_left_, options_.batch_rows));
       return {};
@@ -275,6 +290,9 @@ class ParquetSource final : public SourceFile {
     group_rows_left_ = group->num_rows();
     if (group_rows_left_ < 0) return Error(Code::kCorrupt, "a row group of negative length");
     if (leaves_.empty() || group_rows_left_ == 0) return {};
+    skips_group_ = key_leaf_ >= 0 &&
+                   !MayHold(*options_.only_with, *reader_->parquet_reader(), index, key_leaf_);
+    if (skips_group_) return {};
     std::int64_t bytes = 0;
     for (const int leaf : leaves_) bytes += group->ColumnChunk(leaf)->total_uncompressed_size();
     const std::int64_t row_bytes = std::max<std::int64_t>(1, bytes / group_rows_left_);
@@ -319,6 +337,8 @@ class ParquetSource final : public SourceFile {
   std::shared_ptr<arrow::RecordBatch> whole_group_;  // instead of batches_
   std::int64_t batch_rows_ = 0;
   std::vector<int> leaves_;
+  int key_leaf_ = -1;  // of only_with; -1: the file has no such column
+  bool skips_group_ = false;
   int columns_ = 0;
   int group_ = -1;
   std::int64_t group_rows_left_ = 0;

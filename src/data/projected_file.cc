@@ -43,6 +43,7 @@ Result<ProjectedFile> ProjectedFile::Open(RunContext& run, FileIO& io, const Dat
   const SourceOptions source_options{
       .batch_rows = options.batch_rows,
       .by_column_bytes = options.by_column_bytes,
+      .only_with = std::move(options.only_with),
       .int96_as_nanos = std::any_of(options.wanted.begin(), options.wanted.end(),
                                     [](const Field& field) { return HasNanos(field.type); })};
   IW_ASSIGN(out.source_, OpenSource(run, io, file, source_options, out.pool_));

@@ -31,7 +31,8 @@ struct ProjectedFileOptions {
   /// Names for files without ids, if there is no mapping.
   Schema schema = {};
   std::int64_t batch_rows = 16 * 1024;
-  std::int64_t by_column_bytes = 0;  ///< as in SourceOptions
+  std::int64_t by_column_bytes = 0;                 ///< as in SourceOptions
+  std::shared_ptr<const KeyFilter> only_with = {};  ///< as in SourceOptions
   /// A file that lacks one of the columns is kCorrupt instead of getting nulls.
   bool all_required = false;
 };

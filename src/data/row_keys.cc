@@ -24,6 +24,7 @@ Status VisitBatches(RunContext& run, FileIO& io, const DataFile& file, Projected
     IW_TRY(run.Check());
     IW_ASSIGN(const std::optional<SourceBatch> batch, reader.Next(run));
     if (!batch) return {};
+    if (batch->skipped) continue;
     Arrays arrays;
     for (std::size_t i = 0; i < columns; ++i) {
       IW_ASSIGN(auto column, reader.Column(i, *batch));
@@ -89,6 +90,7 @@ Status RowKeys::KeepOnly(RunContext& run, const std::vector<DataFile>& deletes) 
 Status RowKeys::VisitRows(RunContext& run, const DataFile& data_file, const Visit& visit) const {
   ProjectedFileOptions options = rep_->Options();
   options.constants = ConstantsOf(*rep_->plan->metadata, data_file);
+  if (rep_->only != nullptr) options.only_with = rep_->only->Filter();
   Bytes key;
   const auto batch_rows = [&](const SourceBatch& batch, const Arrays& arrays) -> Status {
     const KeyRows rows(rep_->columns, arrays);

@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/run_context.h"
+#include "data/key_filter.h"
 #include "io/file_io.h"
 #include "manifest/data_file.h"
 #include "table/name_mapping.h"
@@ -41,6 +42,8 @@ struct SourceBatch {
   std::int64_t first_row = 0;  ///< position in the file
   std::int64_t rows = 0;
   std::vector<std::shared_ptr<arrow::Array>> columns;
+  /// SourceOptions::only_with excludes these rows: there are no columns.
+  bool skipped = false;
 };
 
 struct SourceOptions {
@@ -50,6 +53,8 @@ struct SourceOptions {
   /// Parquet: row groups that decode to at most this are decoded as a whole, one column at a time,
   /// so that of many columns only one has a page, a dictionary and a decompressor.
   std::int64_t by_column_bytes = 0;
+  /// Parquet: row groups that can have none of these keys are not read. May be null.
+  std::shared_ptr<const KeyFilter> only_with = {};
   /// INT96 timestamps come in nanoseconds, which reach from 1677 to 2262 only.
   bool int96_as_nanos = false;
 };
