@@ -24,6 +24,10 @@ class Conversion {
   Status Run() {
     const Status status = AllCycles();
     report_.counts["read-data-file-num"] = resolver_.files_read();
+    if (!settings_.index_path.empty()) {
+      report_.counts["indexed-key-num"] = resolver_.rows_indexed();
+      report_.counts["reindex-num"] = resolver_.indices_begun_anew();
+    }
     report_.notes.insert(report_.notes.end(), resolver_.notes().begin(), resolver_.notes().end());
     if (!status) return status;
     const bool done = !report_.snapshot_ids.empty();

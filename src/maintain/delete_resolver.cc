@@ -135,14 +135,19 @@ Result<std::vector<ResolvedFile>> DeleteResolver::WithIndex(RunContext& run, con
       index_.reset();
       auto opened = OpenStoredKeyPlaces(run, settings_, table.metadata(), keys.layout(), again);
       if (!opened) return opened.error();
-      if (!opened->note.empty()) notes_.push_back(opened->note);
+      if (!opened->note.empty()) {
+        notes_.push_back(opened->note);
+        ++indices_begun_anew_;
+      }
       index_ = std::move(opened->places);
       index_layout_ = keys.layout();
     }
-    const std::int64_t before = index_->files_read();
+    const std::int64_t files = index_->files_read();
+    const std::int64_t rows = index_->rows_read();
     auto resolved = LookUpEqualityDeletes(run, table.shared_metadata(), table.shared_io(),
                                           work.tasks, keys, *index_, work.resolve);
-    files_read_ += index_->files_read() - before;
+    files_read_ += index_->files_read() - files;
+    rows_indexed_ += index_->rows_read() - rows;
     if (resolved || !index_->is_broken() || again) return resolved;
     index_.reset();  // and begin anew
   }

@@ -34,6 +34,9 @@ class DeleteResolver {
 
   /// How many data files' keys were read, each time counted.
   std::int64_t files_read() const { return files_read_; }
+  /// How many rows went into the index, and how often it was begun anew.
+  std::int64_t rows_indexed() const { return rows_indexed_; }
+  std::int64_t indices_begun_anew() const { return indices_begun_anew_; }
   /// What a person should know: an index was rebuilt, or could not be used.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -61,6 +64,8 @@ class DeleteResolver {
   std::string index_layout_;
   bool no_index_ = false;
   std::int64_t files_read_ = 0;
+  std::int64_t rows_indexed_ = 0;
+  std::int64_t indices_begun_anew_ = 0;
   std::vector<std::string> notes_;
 };
 

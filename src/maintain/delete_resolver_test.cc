@@ -198,6 +198,8 @@ TEST_F(DeleteResolverTest, WithAnIndexOldFilesAreNotReadAgain) {
   Upsert({2}, {2, 5});
   ASSERT_THAT(Convert(Indexed()), IsOk());
   EXPECT_EQ(Count("read-data-file-num"), 1) << "f1: the newer file has no older row";
+  EXPECT_EQ(Count("indexed-key-num"), 4);
+  EXPECT_EQ(Count("reindex-num"), 0);
   Opens("f1");
   Upsert({3, 5}, {3});
   ASSERT_THAT(Convert(Indexed()), IsOk());

@@ -24,7 +24,10 @@ Result<std::vector<std::uint64_t>> KeyPlacesInMemory::Learn(
   IW_TRY(ParallelFor(run, fresh.size(), run.threads(), [&](std::size_t i) {
     return Add(run, keys, *files[fresh[i]], numbers[fresh[i]]);
   }));
-  for (const std::size_t i : fresh) numbers_.emplace(files[i]->file_path.text(), numbers[i]);
+  for (const std::size_t i : fresh) {
+    numbers_.emplace(files[i]->file_path.text(), numbers[i]);
+    rows_read_ += files[i]->record_count;
+  }
   files_read_ += std::ssize(fresh);
   return numbers;
 }

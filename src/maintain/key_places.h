@@ -46,11 +46,13 @@ class KeyPlaces {
   /// True after damage was met: what is stored is of no use any more.
   virtual bool is_broken() const { return false; }
 
-  /// How many files Learn read.
+  /// How many files Learn read, and how many rows they have.
   std::int64_t files_read() const { return files_read_; }
+  std::int64_t rows_read() const { return rows_read_; }
 
  protected:
   std::int64_t files_read_ = 0;
+  std::int64_t rows_read_ = 0;
 };
 
 /// In memory, for as long as the object lives.

@@ -256,6 +256,7 @@ class Store final : public KeyPlaces {
     for (const auto& [file, stored] : part) {
       files_[file->file_path.text()] = stored;
       rows_ += stored.rows;
+      rows_read_ += stored.rows;
       done.Put(Files(), "f" + file->file_path.text(), stored.Serialize());
     }
     IW_TRY(Said(db_->Write(Synced(), &done)));

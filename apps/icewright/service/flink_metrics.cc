@@ -113,7 +113,8 @@ constexpr FlinkMetric kTaskMetrics[] = {
      [](const TaskStatus& t) { return Count(t, "processed-staging-snapshot-num"); }},
     {kConvert, "EqConvert Planner", "skippedNoOpCycles",
      [](const TaskStatus& t) { return Outcomes(t, "nothing-to-do"); }},
-    {kConvert, "EqConvert Planner", "reindexCount", Never},
+    {kConvert, "EqConvert Planner", "reindexCount",
+     [](const TaskStatus& t) { return Count(t, "reindex-num"); }},
     {kConvert, "EqConvert Planner", "error", OtherErrors},
     {kConvert, "EqConvert Commit", "addedDataFileNum",
      [](const TaskStatus& t) { return Count(t, "added-data-file-num"); }},
@@ -128,7 +129,8 @@ constexpr FlinkMetric kTaskMetrics[] = {
     {kConvert, "EqConvert Commit", "error", CommitErrors},
     {kConvert, "EqConvert PKIndex", "resolvedDeleteNum",
      [](const TaskStatus& t) { return Count(t, "resolved-delete-num"); }, true, false},
-    {kConvert, "EqConvert PKIndex", "indexedKeyNum", Never, true, false},
+    {kConvert, "EqConvert PKIndex", "indexedKeyNum",
+     [](const TaskStatus& t) { return Count(t, "indexed-key-num"); }, true, false},
     {kConvert, "EqConvert PKIndex", "eagerlyEvictedKeyNum", Never, true, false},
 };
 
