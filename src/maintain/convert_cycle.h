@@ -26,6 +26,7 @@ class DeleteResolver;
 struct ConvertWork {
   SnapshotId marker{};             ///< The staging snapshot that is done afterwards.
   std::int64_t snapshots = 1;      ///< How many staging snapshots that are.
+  bool is_part = false;            ///< In place: the rest did not fit and is for another commit.
   std::optional<SnapshotId> base;  ///< The target's head; unset: no snapshot yet.
   /// Live data files whose rows may go, or whose deletion vector changes.
   std::vector<FileTask> tasks = {};

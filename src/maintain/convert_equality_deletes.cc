@@ -126,13 +126,14 @@ class Conversion {
     }
   }
 
-  /// In place one commit does it all; what writers add meanwhile is left for the next run.
+  /// In place one commit does it all, if it fits; what writers add meanwhile is for the next run.
   bool MayGoOn(const ConvertWork& work) {
-    if (settings_.in_place()) return false;
     settings_.resume_from.reset();  // the history tells from here on
-    if (!settings_.max_snapshots) return true;
-    *settings_.max_snapshots -= work.snapshots;
-    return *settings_.max_snapshots > 0;
+    if (settings_.max_snapshots) {
+      *settings_.max_snapshots -= work.snapshots;
+      if (*settings_.max_snapshots <= 0) return false;
+    }
+    return !settings_.in_place() || work.is_part;
   }
 
   RunContext& run_;

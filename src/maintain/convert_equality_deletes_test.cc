@@ -215,6 +215,32 @@ TEST(ConvertInPlaceTest, KeysThatDoNotFitAreDoneInParts) {
   EXPECT_THAT(table.Vectors(), ElementsAre(Pair("f1", 29'999)));
 }
 
+/// Each delete stands beside each data file in a plan.
+TEST(ConvertInPlaceTest, APlanThatDoesNotFitIsDoneInParts) {
+  ConvertTestTable table;
+  SnapshotUpdate data;
+  for (int i = 0; i < 100; ++i)
+    data.added_data_files.push_back({table.Rows(table.NewName("f"), {i})});
+  table.Commit(data);
+  for (int half = 0; half < 2; ++half) {
+    SnapshotUpdate deletes{.operation = "delete"};
+    for (int i = half * 40; i < half * 40 + 40; ++i) {
+      deletes.added_delete_files.push_back({table.DeleteIds(table.NewName("e"), {i})});
+    }
+    table.Commit(deletes);
+  }
+  Table loaded = table.Load();
+  RunContext small({.memory_limit_bytes = 1 << 20});
+  TaskReport report;
+  ASSERT_THAT(
+      ConvertEqualityDeletes({.equality_field_columns = "id"}).Execute(small, loaded, report),
+      IsOk());
+  EXPECT_EQ(report.snapshot_ids.size(), 2U) << "54 deletes fit beside 100 files";
+  EXPECT_EQ(report.counts["removed-eq-delete-num"], 80);
+  EXPECT_EQ(table.EqualityDeleteFiles(), 0);
+  EXPECT_EQ(table.Ids().size(), 20U);
+}
+
 void ManyCommitsOfUpserts(std::int64_t limit) {
   constexpr int kRows = 20'000;
   ConvertTestTable table({.threads = 2});

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "config/fields.h"
 #include "maintain/convert_cycle.h"
 #include "maintain/staged_changes.h"
 #include "maintain/staging_history.h"
@@ -51,19 +52,34 @@ Result<std::vector<LiveEqualityDelete>> FindLiveEqualityDeletes(RunContext& run,
   return out;
 }
 
-/// Keeps the deletes of the oldest snapshots; returns how many snapshots those are.
-std::int64_t KeepOldest(std::vector<LiveEqualityDelete>& deletes,
-                        std::optional<std::int64_t> most) {
-  std::int64_t snapshots = 0;
-  for (std::size_t i = 0; i < deletes.size(); ++i) {
-    if (i > 0 && deletes[i].sequence_number == deletes[i - 1].sequence_number) continue;
-    if (snapshots == most) {
-      deletes.erase(deletes.begin() + static_cast<std::ptrdiff_t>(i), deletes.end());
-      break;
+/// How many deletes fit: a plan has each of them beside each data file that it may reach.
+std::int64_t MostDeletes(RunContext& run, const Snapshot& head) {
+  constexpr std::int64_t kPairBytes = 24;
+  constexpr std::int64_t kShare = 8;  // of the memory
+  std::int64_t files = 0;
+  const std::string* text = FindKey(head.summary, "total-data-files");
+  if (text == nullptr || !ParseField(*text, FieldUnit::kNone, files)) files = 1;
+  return run.memory().available() / kShare / kPairBytes / std::max<std::int64_t>(files, 1);
+}
+
+/// Keeps the deletes of the oldest snapshots, of one at least, and says how many snapshots that are
+/// and whether it was for `most_deletes` that others were left out.
+void KeepOldest(std::vector<LiveEqualityDelete>& deletes, std::optional<std::int64_t> most,
+                std::int64_t most_deletes, ConvertWork& work) {
+  work.snapshots = 0;
+  for (std::size_t i = 0; i < deletes.size();) {
+    std::size_t next = i + 1;
+    while (next < deletes.size() && deletes[next].sequence_number == deletes[i].sequence_number) {
+      ++next;
     }
-    ++snapshots;
+    work.is_part = i > 0 && static_cast<std::int64_t>(next) > most_deletes;
+    if (work.snapshots == most || work.is_part) {
+      deletes.erase(deletes.begin() + static_cast<std::ptrdiff_t>(i), deletes.end());
+      return;
+    }
+    ++work.snapshots;
+    i = next;
   }
-  return snapshots;
 }
 
 /// Promotion of one staging snapshot onto the target's head.
@@ -194,7 +210,7 @@ Result<std::optional<ConvertWork>> PlanInPlace(RunContext& run, const Table& tab
   if (head == nullptr) return std::optional<ConvertWork>();
   IW_ASSIGN(auto deletes, FindLiveEqualityDeletes(run, table.io(), metadata, *head));
   ConvertWork work{.base = head->id, .removes_equality_deletes = true};
-  work.snapshots = KeepOldest(deletes, settings.max_snapshots);
+  KeepOldest(deletes, settings.max_snapshots, MostDeletes(run, *head), work);
   if (deletes.empty()) return std::optional<ConvertWork>();
   std::unordered_set<Location> chosen;
   for (LiveEqualityDelete& one : deletes) {
