@@ -110,7 +110,8 @@ def spark(call):
     """A procedure of Iceberg's Spark runtime, two local cores."""
     def build(table, out):
         folder = pathlib.Path(table)
-        home = pathlib.Path(python_with("pyspark==4.1.3")).parent
+        python = pathlib.Path(python_with("pyspark==4.1.3"))
+        home = next(python.parent.parent.glob("lib/python3*/site-packages/pyspark"))
         jar = pathlib.Path.home() / ".m2/repository" / "org/apache/iceberg/iceberg-spark-runtime-4.1_2.13/1.12.0/iceberg-spark-runtime-4.1_2.13-1.12.0.jar"
         if not jar.exists():
             subprocess.run(["mvn", "-q", "dependency:get", f"-Dartifact={SPARK_PACKAGE}", "-Dtransitive=false"], check=True)
@@ -119,8 +120,8 @@ def spark(call):
         settings = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
                     "spark.sql.catalog.c": "org.apache.iceberg.spark.SparkCatalog", "spark.sql.catalog.c.type": "hadoop",
                     "spark.sql.catalog.c.warehouse": str(folder.parent.parent), "spark.ui.enabled": "false",
-                    "spark.sql.shuffle.partitions": "4", "spark.local.dir": out, "spark.pyspark.python": str(home / "python")}
-        return [str(home / "spark-submit"), "--master", "local[2]", "--driver-memory", "4g", "--jars", str(jar),
+                    "spark.sql.shuffle.partitions": "4", "spark.local.dir": out}
+        return ["env", f"SPARK_HOME={home}", f"PYSPARK_PYTHON={python}", str(home / "bin/spark-submit"), "--master", "local[2]", "--driver-memory", "4g", "--jars", str(jar),
                 *[word for key, value in settings.items() for word in ("--conf", f"{key}={value}")],
                 str(script), f"CALL c.system.{call.format(table=f'{folder.parent.name}.{folder.name}')}"]
     return ("spark", build)
