@@ -73,6 +73,8 @@ const std::vector<Damage>& Damages() {
       {"half", [](Bytes& bytes) { bytes.resize(bytes.size() / 2); }},
       {"a byte short", [](Bytes& bytes) { bytes.resize(bytes.size() - 1); }},
       {"a byte flipped", [](Bytes& bytes) { bytes[bytes.size() / 2] ^= '\x20'; }},
+      // Of tables of keys, among those that are read.
+      {"an early byte flipped", [](Bytes& bytes) { bytes[bytes.size() / 20] ^= '\x20'; }},
   };
   return damages;
 }
