@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <random>
 
@@ -83,6 +84,77 @@ void InPlaceHistory(std::uint64_t seed, int steps) {
       }
     }
   }
+}
+
+/// An index is kept, copied and put back, whatever becomes of the table meanwhile.
+class IndexedHistory {
+ public:
+  explicit IndexedHistory(std::uint64_t seed) : dice_(seed) {
+    indexed_ = {.resolve = "indexed", .index_path = folder_.path() + "/index"};
+    Upsert();
+  }
+
+  void Step() {
+    switch (dice_.Below(10)) {
+      case 0:
+      case 1:
+      case 2:
+        return Upsert();
+      case 3:
+        EXPECT_THAT(table_.Rewrite({.rewrite_all = dice_.OneIn(2)}), IsOk());
+        return Remember();
+      case 4:
+        return table_.RollBackTo(past_[static_cast<std::size_t>(dice_.Below(Past()))]);
+      case 5:
+        return Convert({.resolve = "stateless"});  // somebody else
+      case 6:
+        return dice_.OneIn(2) ? Copy("index", "copy") : Copy("copy", "index");
+      case 7:
+        if (!dice_.OneIn(4)) return;
+        table_.Recreate();
+        past_.clear();
+        return Upsert();
+      default:
+        return Convert(indexed_);
+    }
+  }
+
+ private:
+  int Past() const { return static_cast<int>(past_.size()); }
+  void Remember() { past_.push_back(*table_.Load().metadata().current_snapshot_id); }
+  void Upsert() {
+    std::vector<int> added = dice_.Ids(4);
+    added.push_back(0);
+    table_.Upsert(dice_.Ids(4), added);
+    Remember();
+  }
+  void Convert(const ConvertEqualityDeletesOptions& options) {
+    const auto rows = table_.LiveRows();
+    EXPECT_THAT(table_.Convert(options), IsOk());
+    EXPECT_EQ(table_.LiveRows(), rows);
+    EXPECT_EQ(table_.EqualityDeleteFiles(), 0);
+    EXPECT_THAT(table_.report.notes, ::testing::IsEmpty());
+    table_.Vectors();
+    Remember();
+  }
+  void Copy(const std::string& from, const std::string& to) {
+    const std::filesystem::path root = folder_.path();
+    if (!std::filesystem::exists(root / from)) return;
+    std::filesystem::remove_all(root / to);
+    std::filesystem::copy(root / from, root / to, std::filesystem::copy_options::recursive);
+  }
+
+  Dice dice_;
+  TempFolder folder_;
+  ConvertTestTable table_;
+  ConvertEqualityDeletesOptions indexed_;
+  std::vector<SnapshotId> past_;
+};
+
+void KeepAnIndex(std::uint64_t seed, int steps) {
+  SCOPED_TRACE("ICEWRIGHT_TEST_SEED=" + std::to_string(seed));
+  IndexedHistory history(seed);
+  for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) history.Step();
 }
 
 /// What promotion must come to: staged deletes reach the rows that were on main when they were
@@ -187,6 +259,12 @@ TEST(ConvertRandomTest, InPlaceRowsStay) {
   }
 }
 
+TEST(ConvertRandomTest, AnIndexKeptForeverIsRight) {
+  for (int i = 0; i < 10 && !HasFailure(); ++i) {
+    KeepAnIndex(FirstSeed() + static_cast<std::uint64_t>(i), 20);
+  }
+}
+
 TEST(ConvertRandomTest, PromotionAgreesWithTheModel) {
   for (int i = 0; i < 120 && !HasFailure(); ++i) {
     PromotionHistory(FirstSeed() + static_cast<std::uint64_t>(i), 10);
@@ -196,6 +274,12 @@ TEST(ConvertRandomTest, PromotionAgreesWithTheModel) {
 TEST(ConvertRandomSlowTest, InPlaceRowsStay) {
   for (int i = 0; i < 2000 && !HasFailure(); ++i) {
     InPlaceHistory(FirstSeed() + 1000 + static_cast<std::uint64_t>(i), 30);
+  }
+}
+
+TEST(ConvertRandomSlowTest, AnIndexKeptForeverIsRight) {
+  for (int i = 0; i < 200 && !HasFailure(); ++i) {
+    KeepAnIndex(FirstSeed() + 1000 + static_cast<std::uint64_t>(i), 60);
   }
 }
 

@@ -55,11 +55,10 @@ class HistoryTestTable {
     };
     catalog_ = OpenTestCatalog(options.catalog, kHistoryWarehouse, io_, std::move(hooks)).value();
     EXPECT_THAT(catalog_->CreateNamespace(run_, kHistoryTable.ns, {}), IsOk());
-    CreateTableRequest request{
-        .schema = MakeSchema({{1, "id", TypeId::kLong}, {2, "cat", TypeId::kString}}),
-        .properties = options.properties};
-    request.properties["format-version"] = std::to_string(options.format_version);
-    EXPECT_THAT(catalog_->CreateTable(run_, kHistoryTable, request), IsOk());
+    request_ = {.schema = MakeSchema({{1, "id", TypeId::kLong}, {2, "cat", TypeId::kString}}),
+                .properties = options.properties};
+    request_.properties["format-version"] = std::to_string(options.format_version);
+    EXPECT_THAT(catalog_->CreateTable(run_, kHistoryTable, request_), IsOk());
   }
 
   /// Memory catalog: called once at the next swap, then forgotten; may commit from elsewhere.
@@ -71,6 +70,12 @@ class HistoryTestTable {
   FakeClock& clock() { return clock_; }
   FaultFileIO& io() { return *io_; }
   Catalog& catalog() { return *catalog_; }
+
+  /// Drops the table with its files and makes another one with its name, at its place.
+  void Recreate() {
+    EXPECT_THAT(catalog_->DropTable(run_, kHistoryTable, {.purge = true}), IsOk());
+    EXPECT_THAT(catalog_->CreateTable(run_, kHistoryTable, request_), IsOk());
+  }
 
   Table Load() {
     auto table = catalog_->LoadTable(run_, kHistoryTable);
@@ -195,6 +200,7 @@ class HistoryTestTable {
   std::shared_ptr<FaultFileIO> io_;
   RunContext run_;
   std::shared_ptr<Catalog> catalog_;
+  CreateTableRequest request_;
 };
 
 }  // namespace icewright
