@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/memtablerep.h>
 #include <rocksdb/slice_transform.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdarg>
 #include <filesystem>
 #include <limits>
 #include <span>
@@ -23,9 +25,10 @@ namespace icewright {
 namespace {
 
 /// Changes with what is stored below.
-constexpr char kVersion[] = "icewright-keys-1";
-constexpr char kFilesFamily[] = "files";
-constexpr char kHeaderKey[] = "!";  // files have keys that begin with 'f', after it
+constexpr char kVersion[] = "icewright-keys-2";
+/// Behind all keys, which begin with 0 or 1.
+constexpr char kHeaderKey[] = "\2!";
+constexpr char kFileMark[] = "\2f";  // before the path
 /// Number of the data file and position, behind each key.
 constexpr std::size_t kPlaceBytes = 2 * sizeof(std::uint64_t);
 constexpr std::size_t kBatchBytes = 1 << 20;
@@ -62,10 +65,16 @@ class KeyOfEntry final : public rocksdb::SliceTransform {
   bool InDomain(const rocksdb::Slice& entry) const override { return entry.size() >= kPlaceBytes; }
 };
 
+/// RocksDB's own log would be the first to meet a full disk, and it then ends the process.
+class NoLog final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
 /// Of the database's lock file; paths, which may have any words, come behind these.
-bool IsLock(const rocksdb::Status& status) {
-  const std::string_view text = status.getState() == nullptr ? "" : status.getState();
-  return status.IsIOError() && (text.starts_with("While lock file") || text.starts_with("lock "));
+bool IsLock(std::string_view text) {
+  return text.starts_with("lock hold by current process") || text.starts_with("While lock file");
 }
 
 Status ToStatus(const rocksdb::Status& status, const std::string& folder) {
@@ -73,7 +82,9 @@ Status ToStatus(const rocksdb::Status& status, const std::string& folder) {
   Code code = Code::kIo;
   if (status.IsCorruption()) code = Code::kCorrupt;
   if (status.IsNoSpace() || status.IsMemoryLimit()) code = Code::kExhausted;
-  if (IsLock(status)) code = Code::kLockHeld;
+  const std::string_view text = status.getState() == nullptr ? "" : status.getState();
+  if (IsLock(text)) code = Code::kLockHeld;
+  if (text.ends_with("Permission denied")) code = Code::kDenied;
   return Error(code, fmt::format("index {}: {}", folder, status.ToString()));
 }
 
@@ -109,10 +120,10 @@ class Store final : public KeyPlaces {
     IW_TRY(OpenDatabase(run));
     if (db_ == nullptr) return false;
     std::string found;
-    const rocksdb::Status status = db_->Get({}, Files(), kHeaderKey, &found);
+    const rocksdb::Status status = db_->Get({}, kHeaderKey, &found);
     if (status.IsNotFound()) {
       // New, or not even that was finished.
-      IW_TRY(Said(db_->Put(Synced(), Files(), kHeaderKey, header)));
+      IW_TRY(Said(db_->Put(Unlogged(), kHeaderKey, header)));
       return true;
     }
     if (!status.ok() || found != header) return false;
@@ -122,7 +133,9 @@ class Store final : public KeyPlaces {
   /// Removes all of it.
   Status Destroy() {
     Close();
-    return ToStatus(rocksdb::DestroyDB(folder_, rocksdb::Options(), Families()), folder_);
+    rocksdb::Options options;
+    options.info_log = std::make_shared<NoLog>();
+    return ToStatus(rocksdb::DestroyDB(folder_, options), folder_);
   }
 
   std::int64_t rows() const { return rows_; }
@@ -180,16 +193,13 @@ class Store final : public KeyPlaces {
   }
 
  private:
-  static rocksdb::WriteOptions Synced() {
+  /// Nothing is in a log: what is written in order is on disk in order, by flushes, so that no
+  /// damage leaves a file known whose rows are gone.
+  static rocksdb::WriteOptions Unlogged() {
     rocksdb::WriteOptions options;
-    options.sync = true;
+    options.disableWAL = true;
     return options;
   }
-  static std::vector<rocksdb::ColumnFamilyDescriptor> Families(
-      const rocksdb::ColumnFamilyOptions& rows = {}) {
-    return {{rocksdb::kDefaultColumnFamilyName, rows}, {kFilesFamily, {}}};
-  }
-  rocksdb::ColumnFamilyHandle* Files() const { return families_.back(); }
 
   Status Said(const rocksdb::Status& status) const {
     if (status.IsCorruption()) broken_ = true;
@@ -202,10 +212,9 @@ class Store final : public KeyPlaces {
     IW_ASSIGN(memory_, run.memory().Reserve(size, "caches of the key index"));
     rocksdb::DBOptions options;
     options.create_if_missing = true;
-    options.create_missing_column_families = true;
+    options.info_log = std::make_shared<NoLog>();
     options.max_background_jobs = std::max(run.threads(), 2);
     options.max_open_files = 256;
-    options.avoid_flush_during_recovery = true;
     options.allow_concurrent_memtable_write = false;  // as a vector cannot
     rocksdb::ColumnFamilyOptions rows;
     rows.compression = rocksdb::kLZ4Compression;
@@ -225,7 +234,7 @@ class Store final : public KeyPlaces {
     blocks.block_cache = rocksdb::NewLRUCache(static_cast<std::size_t>(size / 2));
     rows.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
     const rocksdb::Status status =
-        rocksdb::DB::Open(options, folder_, Families(rows), &families_, &db_);
+        rocksdb::DB::Open(rocksdb::Options(options, rows), folder_, &db_);
     if (status.ok()) return {};
     db_ = nullptr;
     const bool damaged = status.IsCorruption() || status.IsInvalidArgument() ||
@@ -234,12 +243,15 @@ class Store final : public KeyPlaces {
   }
 
   Result<bool> LoadFiles() {
-    const std::unique_ptr<rocksdb::Iterator> entry(db_->NewIterator({}, Files()));
-    for (entry->Seek("f"); entry->Valid(); entry->Next()) {
+    rocksdb::ReadOptions options;
+    options.total_order_seek = true;
+    constexpr std::size_t kMark = sizeof(kFileMark) - 1;
+    const std::unique_ptr<rocksdb::Iterator> entry(db_->NewIterator(options));
+    for (entry->Seek(kFileMark); entry->Valid(); entry->Next()) {
       StoredFile file;
       if (!StoredFile::Parse({entry->value().data(), entry->value().size()}, file)) return false;
       rows_ += file.rows;
-      files_.emplace(std::string(entry->key().data() + 1, entry->key().size() - 1), file);
+      files_.emplace(std::string(entry->key().data() + kMark, entry->key().size() - kMark), file);
     }
     return entry->status().ok();
   }
@@ -250,16 +262,18 @@ class Store final : public KeyPlaces {
     IW_TRY(ParallelFor(run, part.size(), run.threads(), [&](std::size_t i) {
       return AddRows(run, keys, *part[i].first, part[i].second.number);
     }));
-    // The rows are on disk before anything says so.
-    IW_TRY(Said(db_->Flush({}, db_->DefaultColumnFamily())));
+    // Behind the rows.
     rocksdb::WriteBatch done;
+    for (const auto& [file, stored] : part) {
+      done.Put(kFileMark + file->file_path.text(), stored.Serialize());
+    }
+    IW_TRY(WriteRows(run, done));
+    IW_TRY(Said(db_->Flush({})));
     for (const auto& [file, stored] : part) {
       files_[file->file_path.text()] = stored;
       rows_ += stored.rows;
       rows_read_ += stored.rows;
-      done.Put(Files(), "f" + file->file_path.text(), stored.Serialize());
     }
-    IW_TRY(Said(db_->Write(Synced(), &done)));
     files_read_ += std::ssize(part);
     return {};
   }
@@ -281,8 +295,7 @@ class Store final : public KeyPlaces {
 
   /// Waits here, not in RocksDB, while compaction falls behind: a run can be stopped meanwhile.
   Status WriteRows(RunContext& run, rocksdb::WriteBatch& batch) {
-    rocksdb::WriteOptions options;
-    options.disableWAL = true;  // Learn flushes them
+    rocksdb::WriteOptions options = Unlogged();
     options.no_slowdown = true;
     for (;;) {
       const rocksdb::Status status = db_->Write(options, &batch);
@@ -312,8 +325,6 @@ class Store final : public KeyPlaces {
 
   void Close() {
     if (db_ == nullptr) return;
-    for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
-    families_.clear();
     db_->Close();
     delete db_;
     db_ = nullptr;
@@ -322,7 +333,6 @@ class Store final : public KeyPlaces {
   const std::string folder_;
   Reservation memory_;
   rocksdb::DB* db_ = nullptr;
-  std::vector<rocksdb::ColumnFamilyHandle*> families_;
   mutable std::atomic<bool> broken_ = false;
   std::unordered_map<std::string, StoredFile> files_;
   std::int64_t rows_ = 0;
