@@ -36,7 +36,7 @@ struct LockState {
 
 /// How a client takes locks. What the pointers name must outlive the locks.
 struct LockOptions {
-  std::string owner = {};      ///< For people, at most 255 bytes: "icewright on db3, pid 4711".
+  std::string owner = {};  ///< For people, at most 255 bytes: "icewright on db3, pid 4711".
   Milliseconds lease{60'000};  ///< > 0. Without a heartbeat for so long, a holder counts as dead.
   Clock* clock = &Clock::System();
   Random* random = nullptr;  ///< Unset: seeded by the machine.
@@ -70,7 +70,8 @@ class MaintenanceLock {
   virtual Status Renew() = 0;
 
   /// Frees the lock if this object holds it; else does nothing. Says nothing about a lock that was
-  /// lost meanwhile.
+  /// lost meanwhile. After an error the lock is let go, and Renew says so, but others may still
+  /// find it held: call again, or TryAcquire, which finishes the release before anything else.
   virtual Status Release() = 0;
 
   virtual Result<LockState> Inspect() = 0;

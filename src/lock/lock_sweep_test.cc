@@ -97,6 +97,57 @@ TEST(SqlLockSweep, OneFailingStatementNeverMakesTwoHoldersOrAStuckLock) {
   }
 }
 
+MaintenanceLock& LockOf(const LockFactory& locks, LockKind kind) {
+  return kind == LockKind::kTable ? *locks.TableLock() : *locks.RecoveryLock();
+}
+
+// Nobody calls Release a second time: the holder's run is over, and it only asks for the next one.
+TEST(SqlLockSweep, AReleaseThatFailedKeepsNobodyOut) {
+  for (const SqlFault fault : {SqlFault::kAway, SqlFault::kLostAnswer}) {
+    for (const LockKind kind : {LockKind::kTable, LockKind::kRecovery}) {
+      for (const bool other_is_next : {false, true}) {
+        // A statement that may run twice is repeated: two in a row fail.
+        for (int step = 0;; ++step) {
+          SCOPED_TRACE(testing::Message()
+                       << "fault " << static_cast<int>(fault) << ", kind " << static_cast<int>(kind)
+                       << ", other " << other_is_next << ", step " << step);
+          World world;
+          const auto other_locks = world.Open("other");
+          int armed_from = 1'000'000;
+          const auto store =
+              std::make_shared<FaultSqlStore>(world.database.Connect(), [&](int call) {
+                const int after = call - armed_from;
+                return after == step || after == step + 1 ? fault : SqlFault::kNone;
+              });
+          const auto my_locks = *MakeSqlLocks(store, "db.t", world.Options("mine"), true);
+          MaintenanceLock& other = LockOf(*other_locks, kind);
+          MaintenanceLock& mine = LockOf(*my_locks, kind);
+          ASSERT_THAT(mine.TryAcquire(), IsOkAndHolds(true));
+          armed_from = store->calls();
+          const Status released = mine.Release();
+          if (!released) {
+            EXPECT_THAT(mine.Renew(), HasCode(Code::kLockLost)) << "it was let go";
+          }
+          armed_from = 1'000'000;
+          if (other_is_next) {
+            world.clock.Advance(kLease + Milliseconds(1));
+            ASSERT_THAT(other.TryAcquire(), IsOkAndHolds(true));
+            ASSERT_THAT(mine.TryAcquire(), IsOkAndHolds(false));
+            EXPECT_THAT(other.Renew(), IsOk()) << "the next holder's lock was freed";
+            ASSERT_THAT(other.Release(), IsOk());
+          }
+          ASSERT_THAT(mine.TryAcquire(), IsOkAndHolds(true)) << "stuck in its own lock";
+          EXPECT_THAT(mine.Renew(), IsOk());
+          ASSERT_THAT(mine.Release(), IsOk());
+          EXPECT_EQ(world.Count("flink_maintenance_lock"), 0);
+          EXPECT_EQ(world.Count("icewright_lock_lease"), 0) << "litter";
+          if (released) break;
+        }
+      }
+    }
+  }
+}
+
 // The holder dies after each statement: whatever it leaves is freed after its lease.
 TEST(SqlLockSweep, DeathAfterAnyStatementLeavesNothingForEver) {
   for (int step = 0;; ++step) {

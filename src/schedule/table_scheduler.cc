@@ -77,7 +77,9 @@ void TableScheduler::CloseInterrupted() {
 
 std::optional<TimePoint> TableScheduler::next_wake() const {
   auto wake = core_.next_wake(Now());
-  if (next_look_ && (!wake || *next_look_ < *wake)) wake = next_look_;
+  for (const auto& other : {next_look_, next_release_}) {
+    if (other && (!wake || *other < *wake)) wake = other;
+  }
   return wake;
 }
 
@@ -85,6 +87,7 @@ std::optional<StartedRun> TableScheduler::Wake(RunContext& run) {
   // The timer comes first, as in Flink: an event that arrives with it finds the timer done.
   std::optional<StartedRun> started;
   const Instant now = Now();
+  if (next_release_ && *next_release_ <= now.now) ReleaseLock();
   if (const auto timer = core_.next_wake(now); timer && *timer <= now.now) {
     started = Do(core_.OnTimer(now));
   }
@@ -173,14 +176,18 @@ void TableScheduler::StartRecovery() {
   services_.log->Info(fmt::format("{}: recovers after a restart", options_.table));
   Status released;
   if (taken && *taken) released = lock->Release();
-  if (!taken || !released) {
+  owes_recovery_ = !taken || !released;
+  if (owes_recovery_) {
     services_.log->Warning(fmt::format("{}: recovery lock: {}", options_.table,
                                        (taken ? released.error() : taken.error()).message()));
   }
 }
 
 bool TableScheduler::IsRecovering() {
-  const auto held = services_.locks->RecoveryLock()->IsHeld();
+  const auto lock = services_.locks->RecoveryLock();
+  const Status released = owes_recovery_ ? lock->Release() : Status();
+  owes_recovery_ = !released;
+  const Result<bool> held = released ? lock->IsHeld() : released.error();
   if (held) return *held;
   services_.log->Warning(
       fmt::format("{}: recovery lock: {}", options_.table, held.error().message()));
@@ -194,7 +201,10 @@ bool TableScheduler::TryLock(std::size_t task) {
   gate_refused_ = !gate_reason_.empty();
   if (gate_refused_) return false;
   const auto taken = services_.locks->TableLock()->TryAcquire();
-  if (taken) return *taken;
+  if (taken) {
+    if (*taken) next_release_.reset();
+    return *taken;
+  }
   services_.log->Warning(
       fmt::format("{}: the lock cannot be taken: {}", options_.table, taken.error().message()));
   return false;
@@ -226,7 +236,10 @@ std::optional<StartedRun> TableScheduler::Begin(std::size_t task, std::string re
 
 void TableScheduler::ReleaseLock() {
   const Status released = services_.locks->TableLock()->Release();
+  next_release_.reset();
   if (released) return;
+  // Nothing may be due here for long, and others wait.
+  next_release_ = services_.time->Now() + options_.triggers.lock_check_delay;
   services_.log->Warning(fmt::format("{}: the lock cannot be released: {}", options_.table,
                                      released.error().message()));
 }

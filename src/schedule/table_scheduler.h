@@ -128,6 +128,8 @@ class TableScheduler {
   TriggerCore core_;
   std::map<std::string, MonitorPosition> positions_;
   std::optional<TimePoint> next_look_;
+  std::optional<TimePoint> next_release_;  // the table lock could not be released: tried again then
+  bool owes_recovery_ = false;             // likewise, before recovery is looked at
   std::optional<std::size_t> running_;
   std::vector<TaskStatus> results_;  // the counters of results only
   TableStatus look_;                 // what the last look found, and what never changes

@@ -298,47 +298,6 @@ TEST(TableSchedulerTest, TwoSchedulersOfOneTableTakeTurns) {
   EXPECT_THAT(two.runs, ElementsAre(Ran{"a", "done"}));
 }
 
-// A lock whose store does not answer for a while.
-class FlakyLock final : public MaintenanceLock {
- public:
-  explicit FlakyLock(std::shared_ptr<MaintenanceLock> lock) : lock_(std::move(lock)) {}
-  bool away = true;
-
-  Result<bool> TryAcquire() override {
-    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return lock_->TryAcquire();
-  }
-  Result<bool> IsHeld() override { return lock_->IsHeld(); }
-  Status Renew() override { return lock_->Renew(); }
-  Status Release() override {
-    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return lock_->Release();
-  }
-  Result<LockState> Inspect() override { return lock_->Inspect(); }
-  Result<LockState> ForceRelease() override { return lock_->ForceRelease(); }
-
- private:
-  std::shared_ptr<MaintenanceLock> lock_;
-};
-
-TEST(TableSchedulerTest, ALockStoreThatIsAwayIsWaitedFor) {
-  SchedulerTestTable table;
-  const auto locks = table.MakeLocks();
-  const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
-  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock());
-  table.tasks = {Scheduled("a", {.on_commit_count = 1})};
-  table.history.Append({"f1"});
-  ASSERT_THAT(table.Open(), IsOk());
-  table.Play(Milliseconds(85));
-  EXPECT_THAT(table.runs, IsEmpty());
-  EXPECT_EQ(table.scheduler->status().concurrent_run_throttled, 3);
-  EXPECT_THAT(table.log.text(),
-              HasSubstr("the lock cannot be taken: the store of the lock is away"));
-  flaky->away = false;
-  table.Play(Milliseconds(5));
-  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
-}
-
 TEST(TableSchedulerTest, AFailedLookCountsNothingAndLosesNothing) {
   SchedulerTestTable table;
   table.tasks = {Scheduled("a", {.on_commit_count = 2})};

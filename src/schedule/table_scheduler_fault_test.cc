@@ -1,0 +1,104 @@
+// What a scheduler makes of a lock or a state whose store fails.
+
+#include <gmock/gmock.h>
+
+#include "schedule/scheduler_test_table.h"
+#include "schedule/table_scheduler.h"
+
+namespace icewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Ran = SchedulerTestTable::Ran;
+
+// A lock whose store does not answer for a while.
+class FlakyLock final : public MaintenanceLock {
+ public:
+  explicit FlakyLock(std::shared_ptr<MaintenanceLock> lock) : lock_(std::move(lock)) {}
+  bool away = true;
+  int failing_releases = 0;  // the next ones
+
+  Result<bool> TryAcquire() override {
+    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
+    return lock_->TryAcquire();
+  }
+  Result<bool> IsHeld() override { return lock_->IsHeld(); }
+  Status Renew() override { return lock_->Renew(); }
+  Status Release() override {
+    if (away || failing_releases-- > 0) {
+      return Error(Code::kUnavailable, "the store of the lock is away");
+    }
+    return lock_->Release();
+  }
+  Result<LockState> Inspect() override { return lock_->Inspect(); }
+  Result<LockState> ForceRelease() override { return lock_->ForceRelease(); }
+
+ private:
+  std::shared_ptr<MaintenanceLock> lock_;
+};
+
+TEST(TableSchedulerFaultTest, ALockStoreThatIsAwayIsWaitedFor) {
+  SchedulerTestTable table;
+  const auto locks = table.MakeLocks();
+  const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
+  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock());
+  table.tasks = {Scheduled("a", {.on_commit_count = 1})};
+  table.history.Append({"f1"});
+  ASSERT_THAT(table.Open(), IsOk());
+  table.Play(Milliseconds(85));
+  EXPECT_THAT(table.runs, IsEmpty());
+  EXPECT_EQ(table.scheduler->status().concurrent_run_throttled, 3);
+  EXPECT_THAT(table.log.text(),
+              HasSubstr("the lock cannot be taken: the store of the lock is away"));
+  flaky->away = false;
+  table.Play(Milliseconds(5));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
+}
+
+// Others wait for the lock although nothing is due here for a long time.
+TEST(TableSchedulerFaultTest, AReleaseThatFailedIsTriedAgain) {
+  SchedulerTestTable table;
+  const auto locks = table.MakeLocks();
+  const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
+  flaky->away = false;
+  flaky->failing_releases = 2;
+  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock());
+  table.options.triggers.rate_limit = std::chrono::hours(1);
+  table.tasks = {Scheduled("a", {.on_commit_count = 1})};
+  table.history.Append({"f1"});
+  ASSERT_THAT(table.Open(), IsOk());
+  table.Play(Milliseconds(35));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
+  EXPECT_THAT(table.log.text(), HasSubstr("the lock cannot be released"));
+  EXPECT_TRUE(table.LockIsHeld());
+  table.Play(Milliseconds(30));
+  EXPECT_FALSE(table.LockIsHeld()) << "at 0, 30 and 60";
+  EXPECT_EQ(flaky->failing_releases, -1) << "and then no more";
+  table.Play(Milliseconds(1000));
+  EXPECT_EQ(flaky->failing_releases, -1);
+}
+
+// A recovery lock that is our own looks like any other.
+TEST(TableSchedulerFaultTest, ARecoveryLockThatCouldNotBeReleasedIsReleasedLater) {
+  SchedulerTestTable table;
+  const auto locks = table.MakeLocks();
+  const auto flaky = std::make_shared<FlakyLock>(locks->RecoveryLock());
+  flaky->away = false;
+  table.locks = std::make_shared<LockFactory>(locks->TableLock(), flaky);
+  table.options.triggers.policy = TriggerPolicy::kJava;
+  table.tasks = {Scheduled("a", {.on_commit_count = 2})};
+  table.history.Append({"f1"});
+  ASSERT_THAT(table.Open(), IsOk());
+  table.Play(Milliseconds(10));
+  flaky->failing_releases = 1;
+  ASSERT_THAT(table.Open(), IsOk());  // with the same locks
+  table.history.Append({"f2"});
+  table.Play(Milliseconds(1000));
+  EXPECT_THAT(table.log.text(), HasSubstr("recovery lock: the store of the lock is away"));
+  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
+}
+
+}  // namespace
+}  // namespace icewright
