@@ -157,10 +157,11 @@ std::optional<StartedRun> TableScheduler::Do(Step step) {
         step = core_.RecoveryAnswered(IsRecovering(), Now());
         break;
       case Step::Ask::kTryLock: {
-        const bool taken = TryLock(step.task);
-        const Step next = core_.LockAnswered(taken, Now());
-        if (taken) return Begin(step.task, std::move(step.reason));
-        step = next;
+        std::optional<StartedRun> started;
+        if (TryLock(step.task)) started = Begin(step.task, std::move(step.reason));
+        // What was counted is used up by a run that starts, not by a lock alone.
+        step = core_.LockAnswered(started.has_value(), Now());
+        if (started) return started;
         break;
       }
     }
@@ -196,6 +197,7 @@ bool TableScheduler::IsRecovering() {
 
 bool TableScheduler::TryLock(std::size_t task) {
   gate_refused_ = false;
+  no_record_.clear();
   if (running_) return false;
   gate_reason_ = services_.gate ? services_.gate(tasks_[task]) : "";
   gate_refused_ = !gate_reason_.empty();
@@ -223,8 +225,8 @@ std::optional<StartedRun> TableScheduler::Begin(std::size_t task, std::string re
     services_.log->Warning(fmt::format("{}: {} does not run: no record can be made: {}",
                                        options_.table, started.record.task,
                                        recorded.error().message()));
+    no_record_ = recorded.error().message();
     ReleaseLock();
-    core_.OnResult(task, RunOutcome::kFailed, Now());
     return {};
   }
   running_ = task;
@@ -336,7 +338,11 @@ TableStatus TableScheduler::status() const {
   status.rate_limiter_triggered = counters.rate_limiter_triggered;
   status.concurrent_run_throttled = counters.concurrent_run_throttled;
   status.nothing_to_trigger = counters.nothing_to_trigger;
-  if (core_.waits_for_lock()) status.waits_for = gate_refused_ ? gate_reason_ : "the lock";
+  if (core_.waits_for_lock()) {
+    status.waits_for = gate_refused_        ? gate_reason_
+                       : no_record_.empty() ? "the lock"
+                                            : "the record of its run: " + no_record_;
+  }
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     TaskStatus task = results_[i];
     const TaskTriggerState& state = core_.task_state(i);

@@ -116,6 +116,7 @@ class TableScheduler {
   void StartRecovery();
   bool IsRecovering();
   bool TryLock(std::size_t task);
+  /// Unset: it has no record, and its lock is free again.
   std::optional<StartedRun> Begin(std::size_t task, std::string reason);
   void CloseInterrupted();
   void ReleaseLock();
@@ -134,6 +135,7 @@ class TableScheduler {
   std::vector<TaskStatus> results_;  // the counters of results only
   TableStatus look_;                 // what the last look found, and what never changes
   std::string gate_reason_;
+  std::string no_record_;  // why the run that has just had the lock did not start
   bool gate_refused_ = false;
   bool dirty_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include "schedule/scheduler_test_table.h"
 #include "schedule/table_scheduler.h"
+#include "testing/sql_servers.h"
 
 namespace icewright {
 namespace {
@@ -98,6 +99,59 @@ TEST(TableSchedulerFaultTest, ARecoveryLockThatCouldNotBeReleasedIsReleasedLater
   table.Play(Milliseconds(1000));
   EXPECT_THAT(table.log.text(), HasSubstr("recovery lock: the store of the lock is away"));
   EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
+}
+
+class AwaySqlStore final : public SqlStore {
+ public:
+  explicit AwaySqlStore(std::shared_ptr<SqlStore> store) : store_(std::move(store)) {}
+  bool away = false;
+
+  SqlDialect dialect() const override { return store_->dialect(); }
+  std::string Display() const override { return store_->Display(); }
+  Result<std::vector<SqlRow>> Query(std::string_view sql,
+                                    std::span<const SqlValue> values) override {
+    if (away) return Error(Code::kUnavailable, "the state is away");
+    return store_->Query(sql, values);
+  }
+  Result<std::int64_t> Execute(std::string_view sql, std::span<const SqlValue> values) override {
+    if (away) return Error(Code::kUnavailable, "the state is away");
+    return store_->Execute(sql, values);
+  }
+  Result<std::vector<std::string>> ColumnsOf(std::string_view table) override {
+    return store_->ColumnsOf(table);
+  }
+
+ private:
+  const std::shared_ptr<SqlStore> store_;
+};
+
+TEST(TableSchedulerFaultTest, ARunThatCannotBeRecordedIsDueAsBefore) {
+  for (const TriggerPolicy policy : {TriggerPolicy::kDefault, TriggerPolicy::kJava}) {
+    SchedulerTestTable table;
+    const std::string place =
+        "jdbc:sqlite:file:" + UniqueName("state") + "?mode=memory&cache=shared";
+    IW_ASSERT_OK_AND_ASSIGN(const auto keeps_it, ScheduleStore::Open(place));
+    const auto sql = std::make_shared<AwaySqlStore>(*OpenSqlStore(*ParseSqlUrl(place, {})));
+    table.store = std::make_shared<ScheduleStore>(sql);
+    table.options.triggers.policy = policy;
+    table.tasks = {Scheduled("a", {.on_commit_count = 2})};
+    table.history.Append({"f1"});
+    table.history.Append({"f2"});
+    ASSERT_THAT(table.Open(), IsOk());
+    sql->away = true;
+    table.Play(Milliseconds(40));
+    EXPECT_THAT(table.runs, IsEmpty());
+    EXPECT_FALSE(table.LockIsHeld());
+    const TableStatus status = table.scheduler->status();
+    EXPECT_EQ(status.tasks[0].pending.commit_count, 2);
+    EXPECT_EQ(status.tasks[0].triggered, 0);
+    EXPECT_EQ(status.waits_for, "the record of its run: the state is away");
+    sql->away = false;
+    table.Play(Milliseconds(200));
+    EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
+    EXPECT_EQ(table.scheduler->status().tasks[0].triggered, 1);
+    EXPECT_EQ(table.scheduler->status().waits_for, "");
+  }
 }
 
 }  // namespace
