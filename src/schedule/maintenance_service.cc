@@ -109,9 +109,9 @@ Milliseconds MaintenanceService::ServeDue() {
   {
     const std::scoped_lock lock(mutex_);
     for (const auto& entry : entries_) {
-      if (!entry->retired) continue;
-      if (const auto pool = slots_.Forget(entry->number)) FreeSlot(*entry, *pool);
+      if (entry->retired) slots_.Forget(entry->number);
     }
+    TellGranted();
     std::erase_if(entries_, [](const auto& entry) { return entry->retired && entry->idle(); });
     AddWanted();
     const TimePoint now = time_->Now();
@@ -220,11 +220,10 @@ void MaintenanceService::Serve(const std::shared_ptr<Entry>& entry) {
     }
     // From now on a slot belongs to the run.
     const std::optional<std::string> slot = std::exchange(entry->slot, std::nullopt);
-    if (slot && !started) FreeSlot(*entry, *slot);
+    if (slot && !started) slots_.Free(*slot);
     // A grant that nobody took goes on to the next in the queue.
-    if (entry->scheduler && !entry->scheduler->waits_for_gate()) {
-      if (const auto pool = slots_.Forget(entry->number)) FreeSlot(*entry, *pool);
-    }
+    if (entry->scheduler && !entry->scheduler->waits_for_gate()) slots_.Forget(entry->number);
+    TellGranted();
     if (entry->scheduler) entry->status = entry->scheduler->status();
     entry->next_wake = stopping ? std::nullopt : next_wake;
     entry->busy = false;
@@ -282,7 +281,8 @@ void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun
       return scheduler.Finish(std::move(started), status, report);
     };
     entry->mail.emplace_front(std::move(finish));
-    Grant(slots_.Free(entry->number, task.pool));
+    slots_.Free(task.pool);
+    TellGranted();
   }
   signal_.Notify();
 }
@@ -292,24 +292,21 @@ std::string MaintenanceService::Gate(Entry& entry, const ScheduledTask& task) {
   const std::scoped_lock lock(mutex_);
   if (stopping_) return "the service stops";
   if (entry.retired) return "the configuration has changed";
-  if (entry.slot) return {};
+  if (entry.slot == task.pool) return {};
+  if (entry.slot) slots_.Free(*std::exchange(entry.slot, std::nullopt));
   std::string reason = slots_.Take(entry.number, task.pool, MovesBytes(task), time_->Now());
   if (reason.empty()) entry.slot = task.pool;
+  TellGranted();
   return reason;
 }
 
 // The mutex is held.
-void MaintenanceService::FreeSlot(Entry& entry, const std::string& pool) {
-  Grant(slots_.Free(entry.number, pool));
-}
-
-// The mutex is held.
-void MaintenanceService::Grant(std::optional<RunSlots::TableNumber> table) {
-  if (!table) return;
-  for (const auto& entry : entries_) {
-    if (entry->number != *table) continue;
-    entry->mail.emplace_back([](TableScheduler& scheduler) { return scheduler.GateOpened(); });
-    return;
+void MaintenanceService::TellGranted() {
+  for (const RunSlots::TableNumber table : slots_.TakeGranted()) {
+    for (const auto& entry : entries_) {
+      if (entry->number != table) continue;
+      entry->mail.emplace_back([](TableScheduler& scheduler) { return scheduler.GateOpened(); });
+    }
   }
 }
 

@@ -81,8 +81,7 @@ class MaintenanceService {
   void Launch(const std::shared_ptr<Entry>& entry, StartedRun started);
   void RunTask(const std::shared_ptr<Entry>& entry, StartedRun started);
   std::string Gate(Entry& entry, const ScheduledTask& task);
-  void FreeSlot(Entry& entry, const std::string& pool);
-  void Grant(std::optional<RunSlots::TableNumber> table);
+  void TellGranted();
   Status Post(const std::string& table, Mail mail);
   void Stop();
 

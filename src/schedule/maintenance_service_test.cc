@@ -268,53 +268,5 @@ TEST(MaintenanceServiceThreadsTest, AThousandTablesHaveTheirRuns) {
   }
 }
 
-// ---- Slots
-
-TEST(RunSlotsTest, SlotsGoRoundInTheOrderOfAsking) {
-  RunSlots slots({{"", {.concurrent_tasks = 1}}}, {});
-  const TimePoint now = FromMillis(0);
-  EXPECT_EQ(slots.Take(1, "", false, now), "");
-  EXPECT_EQ(slots.Take(2, "", false, now), "a free slot: 1 task(s) run");
-  EXPECT_NE(slots.Take(3, "", false, now), "");
-  EXPECT_NE(slots.Take(2, "", false, now), "") << "asking again keeps the place";
-  EXPECT_EQ(slots.Free(1, ""), 2U);
-  EXPECT_NE(slots.Take(1, "", false, now), "") << "nobody jumps the queue";
-  EXPECT_NE(slots.Take(3, "", false, now), "");
-  EXPECT_EQ(slots.Take(2, "", false, now), "");
-  EXPECT_EQ(slots.used(""), 1);
-  EXPECT_EQ(slots.Free(2, ""), 3U);
-  EXPECT_EQ(slots.Forget(3), "") << "3 does not want it any more";
-  EXPECT_EQ(slots.Free(3, ""), 1U);
-  EXPECT_EQ(slots.Take(1, "", false, now), "");
-  EXPECT_EQ(slots.Free(1, ""), std::nullopt);
-  EXPECT_EQ(slots.used(""), 0);
-}
-
-TEST(RunSlotsTest, PoolsAreApart) {
-  RunSlots slots({{"", {}}, {"big", {.concurrent_tasks = 2, .threads = 4, .memory_bytes = 100}}},
-                 {});
-  const TimePoint now = FromMillis(0);
-  EXPECT_EQ(slots.Take(1, "", false, now), "");
-  EXPECT_EQ(slots.Take(2, "big", false, now), "");
-  EXPECT_EQ(slots.Take(3, "big", false, now), "");
-  EXPECT_EQ(slots.Take(4, "big", false, now), "a free slot: 2 task(s) run in pool big");
-  EXPECT_EQ(slots.Free(1, ""), std::nullopt);
-  EXPECT_EQ(slots.Free(3, "big"), 4U);
-  EXPECT_EQ(slots.pool("big").threads_per_task(), 2);
-  EXPECT_EQ(slots.pool("big").memory_per_task(), 50);
-}
-
-TEST(RunSlotsTest, BytesOfTheLastHour) {
-  RunSlots slots({}, 100);
-  const auto at = [](int minutes) { return FromMillis(minutes * 60'000); };
-  slots.CountBytes(60, at(0));
-  EXPECT_EQ(slots.Take(1, "", true, at(1)), "");
-  slots.CountBytes(60, at(10));
-  EXPECT_EQ(slots.Take(2, "", true, at(11)), "bytes-per-hour 100 B is used up");
-  EXPECT_EQ(slots.BytesLastHour(at(59)), 120);
-  EXPECT_EQ(slots.BytesLastHour(at(60)), 60);
-  EXPECT_NE(slots.Take(2, "", true, at(60)), "bytes-per-hour 100 B is used up");
-}
-
 }  // namespace
 }  // namespace icewright
