@@ -261,7 +261,7 @@ void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun
                            .child = task.child ? &child : nullptr,
                            .load = services.load,
                            .lock = services.locks->TableLock(),
-                           .lease = options_.lease,
+                           .lease = services.locks->lease(),
                            .max_run_time = task.trigger.schedule.extras.max_run_time,
                            .threads = child.threads,
                            .memory_limit_bytes = child.memory_limit_bytes,

@@ -31,7 +31,6 @@ struct ServiceOptions {
   std::optional<std::int64_t> bytes_per_hour = {};  ///< Input of runs that rewrite data.
   Milliseconds stop_grace{30'000};    ///< A stop lets runs end by themselves for so long.
   Milliseconds reopen_delay{60'000};  ///< A table that cannot be opened is tried again then.
-  Milliseconds lease{60'000};         ///< Of the locks.
   Clock* clock = &Clock::System();
   Log* log = &Log::Silent();
 };

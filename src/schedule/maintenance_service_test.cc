@@ -68,7 +68,8 @@ class MaintenanceServiceTest : public ::testing::Test {
     auto open = [this, name, tasks = std::move(tasks)](
                     StartGate gate) -> Result<std::unique_ptr<TableScheduler>> {
       ++opens_[name];
-      IW_ASSIGN(auto locks, MakeMemoryLocks(locks_, name, {.clock = &clock_, .log = &log_}));
+      IW_ASSIGN(auto locks,
+                MakeMemoryLocks(locks_, name, {.lease = lease_, .clock = &clock_, .log = &log_}));
       return TableScheduler::Open(
           {.table = name,
            .key = name,
@@ -112,6 +113,7 @@ class MaintenanceServiceTest : public ::testing::Test {
   std::shared_ptr<SteadyTime> time_;
   InProcessRunner runner_;
   std::unique_ptr<MaintenanceService> service_;
+  Milliseconds lease_{60'000};
   std::map<std::string, int> opens_;
   std::vector<std::string> ran_;
 };
@@ -204,6 +206,25 @@ TEST_F(MaintenanceServiceTest, TheByteBudgetHoldsBackRewritesOnly) {
       << "all runs are counted, only rewrites wait";
   EXPECT_GE(std::ranges::count(ran_, "expire-snapshots"), 8);
   EXPECT_EQ(service_->status().tables[0].waits_for, "bytes-per-hour 150 B is used up");
+}
+
+// What a run asks its lock by; the lock was made with it.
+class LeaseReader final : public TaskRunner {
+ public:
+  Status Run(const RunRequest& request, TaskReport&) override {
+    lease = request.lease;
+    return {};
+  }
+  Milliseconds lease{0};
+};
+
+TEST_F(MaintenanceServiceTest, HeartbeatsFollowTheLeaseOfTheTablesLocks) {
+  LeaseReader runner;
+  MaintenanceService service({.look_threads = 0, .clock = &clock_, .log = &log_}, runner, time_);
+  lease_ = Milliseconds(5000);
+  service.SetTables({Table("t", {Task("a", {.on_commit_count = 1})})});
+  service.Run(clock_.StopAfter(Milliseconds(100)));
+  EXPECT_EQ(runner.lease, Milliseconds(5000));
 }
 
 // Three tables that are always due, one slot: everybody gets the same.

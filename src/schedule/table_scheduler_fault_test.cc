@@ -44,7 +44,7 @@ TEST(TableSchedulerFaultTest, ALockStoreThatIsAwayIsWaitedFor) {
   SchedulerTestTable table;
   const auto locks = table.MakeLocks();
   const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
-  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock());
+  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock(), locks->lease());
   table.tasks = {Scheduled("a", {.on_commit_count = 1})};
   table.history.Append({"f1"});
   ASSERT_THAT(table.Open(), IsOk());
@@ -65,7 +65,7 @@ TEST(TableSchedulerFaultTest, AReleaseThatFailedIsTriedAgain) {
   const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
   flaky->away = false;
   flaky->failing_releases = 2;
-  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock());
+  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock(), locks->lease());
   table.options.triggers.rate_limit = std::chrono::hours(1);
   table.tasks = {Scheduled("a", {.on_commit_count = 1})};
   table.history.Append({"f1"});
@@ -87,7 +87,7 @@ TEST(TableSchedulerFaultTest, ARecoveryLockThatCouldNotBeReleasedIsReleasedLater
   const auto locks = table.MakeLocks();
   const auto flaky = std::make_shared<FlakyLock>(locks->RecoveryLock());
   flaky->away = false;
-  table.locks = std::make_shared<LockFactory>(locks->TableLock(), flaky);
+  table.locks = std::make_shared<LockFactory>(locks->TableLock(), flaky, locks->lease());
   table.options.triggers.policy = TriggerPolicy::kJava;
   table.tasks = {Scheduled("a", {.on_commit_count = 2})};
   table.history.Append({"f1"});

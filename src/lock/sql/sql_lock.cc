@@ -324,7 +324,8 @@ Result<std::shared_ptr<LockFactory>> MakeSqlLocks(std::shared_ptr<SqlStore> stor
   IW_TRY(PrepareTable(*store, init_table));
   const auto client = std::make_shared<SqlClient>(std::move(store), lock_id, options);
   return std::make_shared<LockFactory>(std::make_shared<SqlLock>(LockKind::kTable, client),
-                                       std::make_shared<SqlLock>(LockKind::kRecovery, client));
+                                       std::make_shared<SqlLock>(LockKind::kRecovery, client),
+                                       options.lease);
 }
 
 }  // namespace icewright

@@ -375,7 +375,8 @@ Result<std::shared_ptr<LockFactory>> MakeZkLocks(std::shared_ptr<ZkClient> clien
   const LockOptions with = WithSessionAsLease(options, *client);
   const auto shared = std::make_shared<ZkLockClient>(std::move(client), lock_id, with);
   return std::make_shared<LockFactory>(std::make_shared<ZkLock>(LockKind::kTable, shared),
-                                       std::make_shared<ZkLock>(LockKind::kRecovery, shared));
+                                       std::make_shared<ZkLock>(LockKind::kRecovery, shared),
+                                       with.lease);
 }
 
 }  // namespace icewright
