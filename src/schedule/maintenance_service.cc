@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/guarded.h"
 #include "schedule/child_protocol.h"
 
 namespace icewright {
@@ -33,7 +34,8 @@ struct MaintenanceService::Entry {
 
   // Used by whoever has set `busy`, and by nobody else.
   std::unique_ptr<TableScheduler> scheduler;
-  std::optional<std::string> slot;  // taken, but no run has started yet
+  std::optional<std::string> slot;      // taken, but no run has started yet
+  std::optional<std::string> run_slot;  // of a run that has started, but is not handed over yet
 
   // Guarded by the service's mutex.
   bool busy = false;
@@ -108,6 +110,7 @@ Milliseconds MaintenanceService::ServeDue() {
   Milliseconds wait = kLongestWait;
   {
     const std::scoped_lock lock(mutex_);
+    due.reserve(entries_.size() + wanted_.size());  // who is busy must get there
     for (const auto& entry : entries_) {
       if (entry->retired) slots_.Forget(entry->number);
     }
@@ -126,7 +129,13 @@ Milliseconds MaintenanceService::ServeDue() {
       }
     }
   }
-  for (const auto& entry : due) look_pool_.Submit([this, entry] { Serve(entry); });
+  for (const auto& entry : due) {
+    const Status handed_over = Guarded([&]() -> Status {
+      look_pool_.Submit([this, entry] { Serve(entry); });
+      return {};
+    });
+    if (!handed_over) Abandon(*entry, handed_over.error());
+  }
   // Work on this thread has used up time.
   return due.empty() || options_.look_threads > 0 ? wait : Milliseconds(0);
 }
@@ -197,6 +206,15 @@ std::optional<StartedRun> MaintenanceService::Next(Entry& entry) {
 }
 
 void MaintenanceService::Serve(const std::shared_ptr<Entry>& entry) {
+  const Status served = Guarded([&]() -> Status {
+    ServeOnce(entry);
+    return {};
+  });
+  if (!served) Abandon(*entry, served.error());
+  signal_.Notify();
+}
+
+void MaintenanceService::ServeOnce(const std::shared_ptr<Entry>& entry) {
   std::optional<TimePoint> next_wake;
   std::optional<StartedRun> started;
   if (Open(entry)) {
@@ -207,31 +225,71 @@ void MaintenanceService::Serve(const std::shared_ptr<Entry>& entry) {
     const std::scoped_lock lock(mutex_);
     entry->mail.clear();
   }
-  bool stopping = false;
   {
     const std::scoped_lock lock(mutex_);
-    stopping = stopping_;
+    // From now on a slot belongs to the run.
+    std::optional<std::string> slot = std::exchange(entry->slot, std::nullopt);
     if (started) {
+      entry->run_slot = std::move(slot);
       entry->active = ActiveRunStatus{.run_id = started->record.run_id,
                                       .table = started->record.table,
                                       .task = started->record.task,
                                       .started = started->record.started,
                                       .progress = {}};
+    } else if (slot) {
+      slots_.Free(*slot);
     }
-    // From now on a slot belongs to the run.
-    const std::optional<std::string> slot = std::exchange(entry->slot, std::nullopt);
-    if (slot && !started) slots_.Free(*slot);
     // A grant that nobody took goes on to the next in the queue.
     if (entry->scheduler && !entry->scheduler->waits_for_gate()) slots_.Forget(entry->number);
     TellGranted();
     if (entry->scheduler) entry->status = entry->scheduler->status();
-    entry->next_wake = stopping ? std::nullopt : next_wake;
-    entry->busy = false;
   }
   if (started) Launch(entry, std::move(*started));
-  signal_.Notify();
+  const std::scoped_lock lock(mutex_);
+  entry->next_wake = stopping_ ? std::nullopt : next_wake;
+  entry->busy = false;
 }
 
+// After an exception nobody knows how far the scheduler came. The table is opened anew, from what
+// the store knows; but not while a run needs this one.
+void MaintenanceService::Abandon(Entry& entry, const Error& error) {
+  std::unique_ptr<TableScheduler> broken;
+  const auto slot = std::exchange(entry.slot, std::nullopt);
+  const auto run_slot = std::exchange(entry.run_slot, std::nullopt);
+  {
+    const std::scoped_lock lock(mutex_);
+    // A run that was not handed over does not take place.
+    if (run_slot) entry.active.reset();
+    if (!entry.active) {
+      broken = std::move(entry.scheduler);
+      entry.locks.reset();
+    }
+  }
+  // What fails here, too, is told by the status; a lock that stays ends with its lease.
+  const Status told = Guarded([&]() -> Status {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& taken : {slot, run_slot}) {
+      if (taken) slots_.Free(*taken);
+    }
+    slots_.Forget(entry.number);
+    TellGranted();
+    entry.status.last_error = error.message();
+    options_.log->Warning(fmt::format("{}: {}", entry.table.key, error.message()));
+    return {};
+  });
+  const Status released = Guarded([&]() -> Status {
+    return broken ? broken->services().locks->TableLock()->Release() : Status();
+  });
+  broken.reset();
+  const std::scoped_lock lock(mutex_);
+  if (!told || !released) {
+    entry.status.last_error = (told ? released : told).error().message();
+  }
+  entry.next_wake = stopping_ ? std::nullopt : std::optional(time_->Now() + options_.reopen_delay);
+  entry.busy = false;
+}
+
+// The caller is Serve; the entry is busy.
 void MaintenanceService::Launch(const std::shared_ptr<Entry>& entry, StartedRun started) {
   const std::string name = entry->scheduler->task(started.task).pool;
   const auto pool = run_pools_.find(name);
@@ -239,12 +297,13 @@ void MaintenanceService::Launch(const std::shared_ptr<Entry>& entry, StartedRun 
   workers.Submit([this, entry, started = std::move(started)]() mutable {
     RunTask(entry, std::move(started));
   });
+  entry->run_slot.reset();
 }
 
-void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun started) {
+Status MaintenanceService::CarryOut(Entry& entry, const StartedRun& started, TaskReport& report) {
   // The scheduler's task list and services never change; only its state belongs to `busy`.
-  const ScheduledTask& task = entry->scheduler->task(started.task);
-  const TableSchedulerServices& services = entry->scheduler->services();
+  const ScheduledTask& task = entry.scheduler->task(started.task);
+  const TableSchedulerServices& services = entry.scheduler->services();
   PoolOptions pool;
   {
     const std::scoped_lock lock(mutex_);
@@ -255,34 +314,39 @@ void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun
   if (task.child && services.aim) services.aim(child);
   child.threads = task.parallelism.value_or(pool.threads_per_task());
   child.memory_limit_bytes = pool.memory_per_task();
-  const RunRequest request{.table = entry->table.key,
-                           .run_id = started.record.run_id,
-                           .task = task.task,
-                           .child = task.child ? &child : nullptr,
-                           .load = services.load,
-                           .lock = services.locks->TableLock(),
-                           .lease = services.locks->lease(),
-                           .max_run_time = task.trigger.schedule.extras.max_run_time,
-                           .threads = child.threads,
-                           .memory_limit_bytes = child.memory_limit_bytes,
-                           .stop = stop_runs_.get_token(),
-                           .clock = options_.clock,
-                           .time = time_.get(),
-                           .log = options_.log,
-                           .view = &entry->view};
+  return runner_.Run({.table = entry.table.key,
+                      .run_id = started.record.run_id,
+                      .task = task.task,
+                      .child = task.child ? &child : nullptr,
+                      .load = services.load,
+                      .lock = services.locks->TableLock(),
+                      .lease = services.locks->lease(),
+                      .max_run_time = task.trigger.schedule.extras.max_run_time,
+                      .threads = child.threads,
+                      .memory_limit_bytes = child.memory_limit_bytes,
+                      .stop = stop_runs_.get_token(),
+                      .clock = options_.clock,
+                      .time = time_.get(),
+                      .log = options_.log,
+                      .view = &entry.view},
+                     report);
+}
+
+void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun started) {
   TaskReport report;
-  const Status status = runner_.Run(request, report);
+  const Status status = Guarded([&] { return CarryOut(*entry, started, report); });
   {
     const std::scoped_lock lock(mutex_);
+    const std::string& pool = entry->scheduler->task(started.task).pool;
     slots_.CountBytes(BytesOf(report), time_->Now());
+    slots_.Free(pool);
+    TellGranted();
     entry->active.reset();
     auto finish = [started = std::move(started), status,
                    report = std::move(report)](TableScheduler& scheduler) mutable {
       return scheduler.Finish(std::move(started), status, report);
     };
     entry->mail.emplace_front(std::move(finish));
-    slots_.Free(task.pool);
-    TellGranted();
   }
   signal_.Notify();
 }

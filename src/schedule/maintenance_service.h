@@ -29,8 +29,9 @@ struct ServiceOptions {
   int look_threads = 4;  ///< Tables looked at at the same time. 0: everything on Run's thread.
   std::map<std::string, PoolOptions> pools = {};    ///< "" is the default pool.
   std::optional<std::int64_t> bytes_per_hour = {};  ///< Input of runs that rewrite data.
-  Milliseconds stop_grace{30'000};    ///< A stop lets runs end by themselves for so long.
-  Milliseconds reopen_delay{60'000};  ///< A table that cannot be opened is tried again then.
+  Milliseconds stop_grace{30'000};  ///< A stop lets runs end by themselves for so long.
+  /// A table that cannot be opened, or whose look ended with an exception, is tried again then.
+  Milliseconds reopen_delay{60'000};
   Clock* clock = &Clock::System();
   Log* log = &Log::Silent();
 };
@@ -75,10 +76,13 @@ class MaintenanceService {
   void AddWanted();
   Milliseconds ServeDue();
   void Serve(const std::shared_ptr<Entry>& entry);
+  void ServeOnce(const std::shared_ptr<Entry>& entry);
+  void Abandon(Entry& entry, const Error& error);
   bool Open(const std::shared_ptr<Entry>& entry);
   std::optional<StartedRun> Next(Entry& entry);
   void Launch(const std::shared_ptr<Entry>& entry, StartedRun started);
   void RunTask(const std::shared_ptr<Entry>& entry, StartedRun started);
+  Status CarryOut(Entry& entry, const StartedRun& started, TaskReport& report);
   std::string Gate(Entry& entry, const ScheduledTask& task);
   void TellGranted();
   Status Post(const std::string& table, Mail mail);

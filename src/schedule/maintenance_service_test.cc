@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <new>
 
 #include "schedule/scheduler_test_table.h"
 
@@ -75,14 +76,15 @@ class MaintenanceServiceTest : public ::testing::Test {
            .key = name,
            .triggers = {.rate_limit = Milliseconds(1000), .lock_check_delay = Milliseconds(300)}},
           tasks,
-          {.load = [this](RunContext& run) -> Result<icewright::Table> {
+          {.load = [this, name](RunContext& run) -> Result<icewright::Table> {
+             if (before_load_) before_load_(name);
              return table_.history.catalog().LoadTable(run, kHistoryTable);
            },
            .locks = locks,
            .store = store_,
            .time = time_,
            .clock = &clock_,
-           .log = &log_,
+           .log = tables_log_,
            .gate = std::move(gate)});
     };
     return {.key = name, .fingerprint = fingerprint, .open = std::move(open)};
@@ -114,6 +116,8 @@ class MaintenanceServiceTest : public ::testing::Test {
   InProcessRunner runner_;
   std::unique_ptr<MaintenanceService> service_;
   Milliseconds lease_{60'000};
+  Log* tables_log_ = &log_;
+  std::function<void(const std::string&)> before_load_;
   std::map<std::string, int> opens_;
   std::vector<std::string> ran_;
 };
@@ -225,6 +229,62 @@ TEST_F(MaintenanceServiceTest, HeartbeatsFollowTheLeaseOfTheTablesLocks) {
   service.SetTables({Table("t", {Task("a", {.on_commit_count = 1})})});
   service.Run(clock_.StopAfter(Milliseconds(100)));
   EXPECT_EQ(runner.lease, Milliseconds(5000));
+}
+
+TEST_F(MaintenanceServiceTest, AnExceptionInALookCostsItsTableAMomentAndOthersNothing) {
+  Make({.reopen_delay = Milliseconds(5000)});
+  int opened = 0;
+  ServiceTable vain = Table("vain", {Task("v", {.on_commit_count = 1})});
+  vain.open = [&, open = vain.open](StartGate gate) {
+    if (++opened == 1) throw std::bad_alloc();
+    return open(std::move(gate));
+  };
+  int looked = 0;
+  before_load_ = [&](const std::string& name) {
+    if (name == "bad" && ++looked == 1) throw std::bad_alloc();
+  };
+  service_->SetTables({vain, Table("bad", {Task("b", {.on_commit_count = 1})}),
+                       Table("good", {Task("a", {.on_interval = Milliseconds(1000)})})});
+  Play(Milliseconds(5500));
+  EXPECT_THAT(ran_, ElementsAre("a", "a", "a", "a", "v", "b", "a")) << "5 s later";
+  EXPECT_THAT(log_.text(), HasSubstr("vain: out of memory"));
+  EXPECT_THAT(log_.text(), HasSubstr("bad: out of memory"));
+  EXPECT_EQ(service_->status().tables[1].last_error, "");
+}
+
+// Throws when a line is written.
+class BadLog final : public Log {
+ public:
+  explicit BadLog(std::string line) : line_(std::move(line)) {}
+  void Write(LogLevel, std::string_view message) override {
+    if (line_.empty() || message.find(line_) == std::string_view::npos) return;
+    line_.clear();
+    throw std::runtime_error("the log is full");
+  }
+
+ private:
+  std::string line_;
+};
+
+// The run has its lock and its record, and is not carried out; or it is over, and not yet closed.
+TEST_F(MaintenanceServiceTest, AnExceptionAroundARunLosesNeitherTheRunNorTheLock) {
+  for (const std::string line : {"run 1 of a starts", "run 1 of a: done"}) {
+    SetUp();
+    ran_.clear();
+    BadLog log(line);
+    tables_log_ = &log;
+    Make({.reopen_delay = Milliseconds(2000)});
+    service_->SetTables({Table("t", {Task("a", {.on_commit_count = 1})})});
+    Play(Milliseconds(5000));  // the lease of the lock is longer
+    EXPECT_THAT(log_.text(), HasSubstr("t: unexpected exception: the log is full"));
+    EXPECT_EQ(ran_.back(), "a");
+    IW_ASSERT_OK_AND_ASSIGN(auto records, store_->Runs("t", 10));
+    std::ranges::reverse(records);
+    ASSERT_GE(records.size(), 2U) << line;
+    EXPECT_EQ(records[0].outcome, "interrupted");
+    EXPECT_EQ(records[1].outcome, "done");
+    EXPECT_EQ(records[1].reason, "continues a run that was stopped");
+  }
 }
 
 // Three tables that are always due, one slot: everybody gets the same.
