@@ -54,7 +54,20 @@ TableScheduler::TableScheduler(TableSchedulerOptions options, std::vector<Schedu
 
 Instant TableScheduler::Now() const { return {services_.time->Now(), services_.clock->Now()}; }
 
+bool TableScheduler::LivesElsewhere(const RunRecord& record) {
+  if (record.owner.empty() || record.owner == services_.owner) return false;
+  const auto lock = services_.locks->TableLock()->Inspect();
+  if (!lock) return true;  // nobody knows yet
+  return lock->held && !lock->lease_over && lock->owner == record.owner;
+}
+
 void TableScheduler::CloseInterrupted() {
+  next_close_.reset();
+  const TimePoint later = services_.time->Now() + options_.triggers.lock_check_delay;
+  if (running_) {
+    next_close_ = later;
+    return;
+  }
   auto unfinished = services_.store->Unfinished(options_.key);
   if (!unfinished) {
     services_.log->Warning(fmt::format("{}: runs that were interrupted cannot be read: {}",
@@ -62,6 +75,10 @@ void TableScheduler::CloseInterrupted() {
     return;
   }
   for (RunRecord& record : *unfinished) {
+    if (LivesElsewhere(record)) {
+      next_close_ = later;
+      continue;
+    }
     record.outcome = "interrupted";
     record.error = "the process ended before the run did";
     record.ended = services_.clock->Now();
@@ -77,7 +94,7 @@ void TableScheduler::CloseInterrupted() {
 
 std::optional<TimePoint> TableScheduler::next_wake() const {
   auto wake = core_.next_wake(Now());
-  for (const auto& other : {next_look_, next_release_}) {
+  for (const auto& other : {next_look_, next_release_, next_close_}) {
     if (other && (!wake || *other < *wake)) wake = other;
   }
   return wake;
@@ -88,6 +105,7 @@ std::optional<StartedRun> TableScheduler::Wake(RunContext& run) {
   std::optional<StartedRun> started;
   const Instant now = Now();
   if (next_release_ && *next_release_ <= now.now) ReleaseLock();
+  if (next_close_ && *next_close_ <= now.now) CloseInterrupted();
   if (const auto timer = core_.next_wake(now); timer && *timer <= now.now) {
     started = Do(core_.OnTimer(now));
   }
@@ -219,6 +237,7 @@ std::optional<StartedRun> TableScheduler::Begin(std::size_t task, std::string re
                      .record = {.table = options_.key,
                                 .task = tasks_[task].trigger.id,
                                 .reason = std::move(reason),
+                                .owner = services_.owner,
                                 .started = services_.clock->Now()}};
   const Status recorded = services_.store->StartRun(started.record);
   if (!recorded) {

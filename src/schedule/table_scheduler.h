@@ -53,6 +53,7 @@ using StartGate = std::function<std::string(const ScheduledTask& task)>;
 struct TableSchedulerServices {
   std::function<Result<Table>(RunContext&)> load;
   std::shared_ptr<LockFactory> locks;
+  std::string owner = {};  ///< Of `locks`: tells runs of this process from those of others.
   std::shared_ptr<ScheduleStore> store;
   std::shared_ptr<SteadyTime> time;
   Clock* clock = &Clock::System();
@@ -73,7 +74,8 @@ struct StartedRun {
 class TableScheduler {
  public:
   /// Restores the state; runs that an earlier process left behind are closed as "interrupted", and
-  /// kDefault tries them again. Errors: kInvalidArgument; those of the store.
+  /// kDefault tries them again. A run of another owner is left alone until its lease is over, if
+  /// that owner has the lock. Errors: kInvalidArgument; those of the store.
   static Result<std::unique_ptr<TableScheduler>> Open(TableSchedulerOptions options,
                                                       std::vector<ScheduledTask> tasks,
                                                       TableSchedulerServices services);
@@ -119,6 +121,7 @@ class TableScheduler {
   /// Unset: it has no record, and its lock is free again.
   std::optional<StartedRun> Begin(std::size_t task, std::string reason);
   void CloseInterrupted();
+  bool LivesElsewhere(const RunRecord& record);
   void ReleaseLock();
   void Save();
   Result<std::size_t> Find(const std::string& task) const;
@@ -130,6 +133,7 @@ class TableScheduler {
   std::map<std::string, MonitorPosition> positions_;
   std::optional<TimePoint> next_look_;
   std::optional<TimePoint> next_release_;  // the table lock could not be released: tried again then
+  std::optional<TimePoint> next_close_;    // an unfinished run of another owner is looked at again
   bool owes_recovery_ = false;             // likewise, before recovery is looked at
   std::optional<std::size_t> running_;
   std::vector<TaskStatus> results_;  // the counters of results only

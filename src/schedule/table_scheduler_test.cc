@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using Ran = SchedulerTestTable::Ran;
 
 Status Fail(Code code) { return Error(code, "the task failed"); }
@@ -109,6 +110,7 @@ TEST(TableSchedulerTest, ARunLeavesARecord) {
                                                      .table = "mem.db.t",
                                                      .task = "a",
                                                      .reason = "commit-count 1 of 1",
+                                                     .owner = "test",
                                                      .started = start,
                                                      .ended = start + Milliseconds(5),
                                                      .outcome = "done",
@@ -224,6 +226,50 @@ TEST(TableSchedulerTest, AnInterruptedRunIsClosedAndTriedAgain) {
   table.Play(Milliseconds(200));
   EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
   EXPECT_EQ(table.Records()[0].reason, "continues a run that was stopped");
+}
+
+// Two services share a state. The second one starts while a run of the first is under way.
+class TwoServices : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    second_.lock_table = first_.lock_table;
+    second_.store = first_.store;
+    second_.owner = "icewright on b, pid 1";
+    for (SchedulerTestTable* table : {&first_, &second_}) {
+      table->tasks = {Scheduled("a", {.on_commit_count = 1})};
+      table->history.Append({"f1"});
+    }
+    ASSERT_THAT(first_.Open(), IsOk());
+    run_ = first_.scheduler->Wake(first_.history.run());
+    ASSERT_TRUE(run_);
+    ASSERT_THAT(second_.Open(), IsOk());
+  }
+
+  SchedulerTestTable first_;
+  SchedulerTestTable second_;
+  std::optional<StartedRun> run_;
+};
+
+TEST_F(TwoServices, ALiveRunOfTheOtherIsLeftAlone) {
+  EXPECT_EQ(second_.Records()[0].outcome, "running");
+  second_.Play(Milliseconds(200));
+  EXPECT_EQ(second_.Records()[0].outcome, "running");
+  first_.scheduler->Finish(std::move(*run_), {}, {.outcome = TaskOutcome::kDone});
+  second_.Play(Milliseconds(1000));
+  EXPECT_THAT(second_.log.text(), Not(HasSubstr("interrupted")));
+  std::vector<std::string> outcomes;
+  for (const RunRecord& record : second_.Records()) outcomes.push_back(record.outcome);
+  EXPECT_THAT(outcomes, ::testing::Each("done"));
+  EXPECT_EQ(outcomes.size(), second_.runs.size() + 1);
+}
+
+TEST_F(TwoServices, ADeadRunOfTheOtherIsClosedWhenItsLeaseIsOver) {
+  second_.Play(SchedulerTestTable::kLease - Milliseconds(100));
+  EXPECT_EQ(second_.Records()[0].outcome, "running");
+  second_.Play(Milliseconds(200));
+  EXPECT_THAT(second_.log.text(), HasSubstr("run 1 of a was interrupted"));
+  EXPECT_EQ(second_.Records().back().outcome, "interrupted");
+  EXPECT_FALSE(second_.runs.empty());
 }
 
 TEST(TableSchedulerTest, JavasPolicyRecoversAndTriggersAgain) {
