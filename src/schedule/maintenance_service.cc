@@ -45,6 +45,7 @@ struct MaintenanceService::Entry {
   TableStatus status;
   std::optional<ActiveRunStatus> active;
   std::shared_ptr<LockFactory> locks;  // once it is open
+  bool owes_release = false;
   RunView view;
 
   bool idle() const { return !busy && !active && mail.empty(); }
@@ -104,6 +105,59 @@ void MaintenanceService::AddWanted() {
   });
 }
 
+// The mutex is held.
+void MaintenanceService::LetGo() {
+  std::erase_if(entries_, [&](const auto& entry) {
+    if (!entry->retired || !entry->idle()) return false;
+    // A successor's locks are others: to them, this one is held by a stranger who lives.
+    if (entry->owes_release) {
+      owed_.push_back({entry->table.key, entry->locks->TableLock(), time_->Now()});
+    }
+    return true;
+  });
+}
+
+// Returns how long nothing more is to be released.
+Milliseconds MaintenanceService::ReleaseOwed() {
+  std::vector<OwedRelease> due;
+  Milliseconds wait = kLongestWait;
+  {
+    const std::scoped_lock lock(mutex_);
+    const TimePoint now = time_->Now();
+    std::erase_if(owed_, [&](OwedRelease& owed) {
+      if (owed.next > now) {
+        wait = std::min(wait, Milliseconds(owed.next - now));
+        return false;
+      }
+      due.push_back(std::move(owed));
+      return true;
+    });
+  }
+  for (const OwedRelease& owed : due) {
+    const Status handed_over = Guarded([&]() -> Status {
+      look_pool_.Submit([this, owed] { Release(owed); });
+      return {};
+    });
+    if (handed_over) continue;
+    const std::scoped_lock lock(mutex_);
+    owed_.push_back(owed);
+  }
+  return wait;
+}
+
+void MaintenanceService::Release(OwedRelease owed) {
+  const Status released = Guarded([&] { return owed.lock->Release(); });
+  if (released) return;
+  options_.log->Warning(
+      fmt::format("{}: the lock cannot be released: {}", owed.table, released.error().message()));
+  {
+    const std::scoped_lock lock(mutex_);
+    owed.next = time_->Now() + options_.reopen_delay;
+    owed_.push_back(std::move(owed));
+  }
+  signal_.Notify();
+}
+
 // Hands out what is to be done now; returns how long there is nothing more.
 Milliseconds MaintenanceService::ServeDue() {
   std::vector<std::shared_ptr<Entry>> due;
@@ -115,7 +169,7 @@ Milliseconds MaintenanceService::ServeDue() {
       if (entry->retired) slots_.Forget(entry->number);
     }
     TellGranted();
-    std::erase_if(entries_, [](const auto& entry) { return entry->retired && entry->idle(); });
+    LetGo();
     AddWanted();
     const TimePoint now = time_->Now();
     for (const auto& entry : entries_) {
@@ -136,6 +190,7 @@ Milliseconds MaintenanceService::ServeDue() {
     });
     if (!handed_over) Abandon(*entry, handed_over.error());
   }
+  wait = std::min(wait, ReleaseOwed());
   // Work on this thread has used up time.
   return due.empty() || options_.look_threads > 0 ? wait : Milliseconds(0);
 }
@@ -243,6 +298,7 @@ void MaintenanceService::ServeOnce(const std::shared_ptr<Entry>& entry) {
     if (entry->scheduler && !entry->scheduler->waits_for_gate()) slots_.Forget(entry->number);
     TellGranted();
     if (entry->scheduler) entry->status = entry->scheduler->status();
+    entry->owes_release = entry->scheduler && entry->scheduler->owes_release();
   }
   if (started) Launch(entry, std::move(*started));
   const std::scoped_lock lock(mutex_);
@@ -263,6 +319,7 @@ void MaintenanceService::Abandon(Entry& entry, const Error& error) {
     if (!entry.active) {
       broken = std::move(entry.scheduler);
       entry.locks.reset();
+      entry.owes_release = false;
     }
   }
   // What fails here, too, is told by the status; a lock that stays ends with its lease.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "schedule/flaky_test_lock.h"
 #include "schedule/scheduler_test_table.h"
 
 namespace icewright {
@@ -71,6 +72,7 @@ class MaintenanceServiceTest : public ::testing::Test {
       ++opens_[name];
       IW_ASSIGN(auto locks,
                 MakeMemoryLocks(locks_, name, {.lease = lease_, .clock = &clock_, .log = &log_}));
+      if (wrap_locks_) locks = wrap_locks_(locks);
       return TableScheduler::Open(
           {.table = name,
            .key = name,
@@ -118,6 +120,7 @@ class MaintenanceServiceTest : public ::testing::Test {
   Milliseconds lease_{60'000};
   Log* tables_log_ = &log_;
   std::function<void(const std::string&)> before_load_;
+  std::function<std::shared_ptr<LockFactory>(std::shared_ptr<LockFactory>)> wrap_locks_;
   std::map<std::string, int> opens_;
   std::vector<std::string> ran_;
 };
@@ -229,6 +232,28 @@ TEST_F(MaintenanceServiceTest, HeartbeatsFollowTheLeaseOfTheTablesLocks) {
   service.SetTables({Table("t", {Task("a", {.on_commit_count = 1})})});
   service.Run(clock_.StopAfter(Milliseconds(100)));
   EXPECT_EQ(runner.lease, Milliseconds(5000));
+}
+
+// Its successor has locks of its own, for which the old one is a stranger that lives.
+TEST_F(MaintenanceServiceTest, ATableThatIsLetGoStillFreesItsLock) {
+  Make({.reopen_delay = Milliseconds(700)});
+  int failing_releases = 3;
+  wrap_locks_ = [&](const std::shared_ptr<LockFactory>& locks) {
+    const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
+    flaky->away = false;
+    flaky->failing_releases = std::exchange(failing_releases, 0);
+    return std::make_shared<LockFactory>(flaky, locks->RecoveryLock(), locks->lease());
+  };
+  const auto changed = Table("t", {Task("b", {.on_interval = Milliseconds(1000)})}, "2");
+  service_->SetTables({Table("t",
+                             {Scheduled("a", {.on_commit_count = 1},
+                                        [&](RunContext&, icewright::Table&, TaskReport&) -> Status {
+                                          service_->SetTables({changed});
+                                          return {};
+                                        })},
+                             "1")});
+  Play(Milliseconds(5500));
+  EXPECT_THAT(ran_, ElementsAre("b", "b", "b", "b")) << "the lease is over much later";
 }
 
 TEST_F(MaintenanceServiceTest, AnExceptionInALookCostsItsTableAMomentAndOthersNothing) {

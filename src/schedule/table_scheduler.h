@@ -105,6 +105,8 @@ class TableScheduler {
   const TableSchedulerServices& services() const { return services_; }
   bool running() const { return running_.has_value(); }
   bool waits_for_gate() const { return gate_refused_; }
+  /// The table lock is let go, but could not be freed: Wake tries it again.
+  bool owes_release() const { return next_release_.has_value(); }
   TableStatus status() const;
 
  private:

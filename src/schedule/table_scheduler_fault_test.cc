@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "schedule/flaky_test_lock.h"
 #include "schedule/scheduler_test_table.h"
 #include "schedule/table_scheduler.h"
 #include "testing/sql_servers.h"
@@ -13,32 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Ran = SchedulerTestTable::Ran;
-
-// A lock whose store does not answer for a while.
-class FlakyLock final : public MaintenanceLock {
- public:
-  explicit FlakyLock(std::shared_ptr<MaintenanceLock> lock) : lock_(std::move(lock)) {}
-  bool away = true;
-  int failing_releases = 0;  // the next ones
-
-  Result<bool> TryAcquire() override {
-    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return lock_->TryAcquire();
-  }
-  Result<bool> IsHeld() override { return lock_->IsHeld(); }
-  Status Renew() override { return lock_->Renew(); }
-  Status Release() override {
-    if (away || failing_releases-- > 0) {
-      return Error(Code::kUnavailable, "the store of the lock is away");
-    }
-    return lock_->Release();
-  }
-  Result<LockState> Inspect() override { return lock_->Inspect(); }
-  Result<LockState> ForceRelease() override { return lock_->ForceRelease(); }
-
- private:
-  std::shared_ptr<MaintenanceLock> lock_;
-};
 
 TEST(TableSchedulerFaultTest, ALockStoreThatIsAwayIsWaitedFor) {
   SchedulerTestTable table;
