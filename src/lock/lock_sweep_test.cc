@@ -2,6 +2,8 @@
 // clients beside a model of Java.
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "lock/sql/sql_lock.h"
 #include "testing/fake_clock.h"
@@ -146,6 +148,53 @@ TEST(SqlLockSweep, AReleaseThatFailedKeepsNobodyOut) {
       }
     }
   }
+}
+
+// A wire on which the statement that takes the lock stays until Arrive(), and the question after it
+// is lost.
+class LateSqlStore final : public SqlStore {
+ public:
+  explicit LateSqlStore(std::shared_ptr<SqlStore> store) : store_(std::move(store)) {}
+
+  SqlDialect dialect() const override { return store_->dialect(); }
+  std::string Display() const override { return store_->Display(); }
+  Result<std::vector<SqlRow>> Query(std::string_view sql,
+                                    std::span<const SqlValue> values) override {
+    if (std::exchange(loses_question_, false)) return Error(Code::kUnavailable, "no answer");
+    return store_->Query(sql, values);
+  }
+  Result<std::int64_t> Execute(std::string_view sql, std::span<const SqlValue> values) override {
+    if (!sql.starts_with("INSERT INTO flink_maintenance_lock") || !late_.empty()) {
+      return store_->Execute(sql, values);
+    }
+    late_ = sql;
+    values_.assign(values.begin(), values.end());
+    loses_question_ = true;
+    return Error(Code::kCommitUnknown, "no answer");
+  }
+  Result<std::vector<std::string>> ColumnsOf(std::string_view table) override {
+    return store_->ColumnsOf(table);
+  }
+  Result<std::int64_t> Arrive() { return store_->Execute(late_, values_); }
+
+ private:
+  const std::shared_ptr<SqlStore> store_;
+  std::string late_;
+  std::vector<SqlValue> values_;
+  bool loses_question_ = false;
+};
+
+TEST(SqlLockSweep, AnAcquisitionThatArrivesAfterItsReleaseEndsWithItsLease) {
+  World world;
+  const auto wire = std::make_shared<LateSqlStore>(world.database.Connect());
+  const auto locks = *MakeSqlLocks(wire, "db.t", world.Options("mine"), true);
+  const auto other = world.Open("other");
+  EXPECT_THAT(locks->TableLock()->TryAcquire(), HasCode(Code::kUnavailable));
+  EXPECT_THAT(locks->TableLock()->Release(), IsOk());
+  ASSERT_THAT(wire->Arrive(), IsOkAndHolds(1));
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  world.clock.Advance(kLease + Milliseconds(1));
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true)) << "held by nobody, for ever";
 }
 
 // The holder dies after each statement: whatever it leaves is freed after its lease.

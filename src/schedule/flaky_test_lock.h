@@ -16,10 +16,13 @@ class FlakyLock final : public MaintenanceLock {
   explicit FlakyLock(std::shared_ptr<MaintenanceLock> lock) : lock_(std::move(lock)) {}
   bool away = true;
   int failing_releases = 0;  ///< The next ones.
+  int lost_answers = 0;      ///< To the next acquisitions, which take place.
 
   Result<bool> TryAcquire() override {
     if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return lock_->TryAcquire();
+    const auto got = lock_->TryAcquire();
+    if (lost_answers-- > 0) return Error(Code::kUnavailable, "the answer is lost");
+    return got;
   }
   Result<bool> IsHeld() override { return lock_->IsHeld(); }
   Status Renew() override { return lock_->Renew(); }

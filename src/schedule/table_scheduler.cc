@@ -225,6 +225,8 @@ bool TableScheduler::TryLock(std::size_t task) {
     if (*taken) next_release_.reset();
     return *taken;
   }
+  // It may be ours all the same; and the task may not be due any more by then.
+  next_release_ = services_.time->Now() + options_.triggers.lock_check_delay;
   services_.log->Warning(
       fmt::format("{}: the lock cannot be taken: {}", options_.table, taken.error().message()));
   return false;

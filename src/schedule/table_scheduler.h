@@ -105,7 +105,7 @@ class TableScheduler {
   const TableSchedulerServices& services() const { return services_; }
   bool running() const { return running_.has_value(); }
   bool waits_for_gate() const { return gate_refused_; }
-  /// The table lock is let go, but could not be freed: Wake tries it again.
+  /// The table lock may still be ours, for no run: Wake releases it.
   bool owes_release() const { return next_release_.has_value(); }
   TableStatus status() const;
 
@@ -134,7 +134,7 @@ class TableScheduler {
   TriggerCore core_;
   std::map<std::string, MonitorPosition> positions_;
   std::optional<TimePoint> next_look_;
-  std::optional<TimePoint> next_release_;  // the table lock could not be released: tried again then
+  std::optional<TimePoint> next_release_;  // the table lock may still be ours: released then
   std::optional<TimePoint> next_close_;    // an unfinished run of another owner is looked at again
   bool owes_recovery_ = false;             // likewise, before recovery is looked at
   std::optional<std::size_t> running_;

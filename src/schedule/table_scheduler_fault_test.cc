@@ -56,6 +56,25 @@ TEST(TableSchedulerFaultTest, AReleaseThatFailedIsTriedAgain) {
   EXPECT_EQ(flaky->failing_releases, -1);
 }
 
+// Who asked for the lock got no answer, and does not want it any more.
+TEST(TableSchedulerFaultTest, AnAcquisitionInDoubtIsReleasedIfNothingIsDueAnyMore) {
+  SchedulerTestTable table;
+  const auto locks = table.MakeLocks();
+  const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
+  flaky->away = false;
+  flaky->lost_answers = 1;
+  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock(), locks->lease());
+  table.tasks = {Scheduled("a", {.on_commit_count = 1})};
+  table.history.Append({"f1"});
+  ASSERT_THAT(table.Open(), IsOk());
+  table.Play(Milliseconds(10));
+  EXPECT_TRUE(table.LockIsHeld());
+  ASSERT_THAT(table.scheduler->SetPaused("a", true), IsOk());
+  table.Play(Milliseconds(30));
+  EXPECT_THAT(table.runs, IsEmpty());
+  EXPECT_FALSE(table.LockIsHeld());
+}
+
 // A recovery lock that is our own looks like any other.
 TEST(TableSchedulerFaultTest, ARecoveryLockThatCouldNotBeReleasedIsReleasedLater) {
   SchedulerTestTable table;
