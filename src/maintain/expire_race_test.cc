@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -134,6 +135,28 @@ TEST(ExpireRaceTest, StatisticsMadeMeanwhileGoWithTheirSnapshot) {
     EXPECT_EQ(race.table.Count("deleted-statistics-files-count"), 1);
     EXPECT_THAT(race.table.Unsound(), IsEmpty());
   }
+}
+
+// A list that was away while its snapshot was to expire is read when the snapshot stays after all.
+TEST(ExpireRaceTest, AListThatWasMissingForOneAttemptCountsInTheNext) {
+  Race race;
+  const Location list = race.table.Load().metadata().FindSnapshot(race.second)->manifest_list;
+  int opened = 0;
+  race.table.io().OnCall([&](int, const IoEvent& event) -> Status {
+    if (event.call != IoCall::kOpen || event.location != list || ++opened != 1) return {};
+    return Error(Code::kNotFound, "away");
+  });
+  race.table.before_swap = [&]() -> Status {
+    race.table.Tag("keep", race.second);
+    return {};
+  };
+  ASSERT_THAT(race.table.Expire(kAllOld), IsOk());
+  race.table.io().OnCall({});
+  EXPECT_GE(opened, 2);
+  EXPECT_THAT(race.table.Snapshots(), ElementsAre(race.second, race.head));
+  EXPECT_THAT(race.table.DataFiles(), UnorderedElementsAre("a", "b", "ab"));
+  EXPECT_THAT(race.table.report.notes, Not(Contains(HasSubstr("are missing"))));
+  EXPECT_THAT(race.table.Unsound(), IsEmpty());
 }
 
 TEST(ExpireRaceTest, AnotherExpiryMeanwhileIsNoError) {
