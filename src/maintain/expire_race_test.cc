@@ -6,6 +6,7 @@
 #include "maintain/deletion_journal.h"
 #include "maintain/expire_snapshots.h"
 #include "maintain/expire_test_table.h"
+#include "testing/answering_operations.h"
 
 namespace icewright {
 namespace {
@@ -258,6 +259,19 @@ TEST(ExpireRaceTest, AfterAnUnknownOutcomeNothingIsDeletedAndTheNextRunFindsOut)
     EXPECT_EQ(race.table.Count("deleted-data-files-count"), 2);
     EXPECT_EQ(race.table.Count("expired-snapshots-count"), swapped ? 0 : 2);
     EXPECT_THAT(race.table.DataFiles(), UnorderedElementsAre("ab"));
+    EXPECT_THAT(race.table.Unsound(), IsEmpty());
+  }
+}
+
+TEST(ExpireRaceTest, ACommitThatLandedAgainstItsAnswerIsFinished) {
+  for (const Code code : {Code::kConflict, Code::kIo}) {
+    Race race;
+    Table table = AnswerCommitWith(race.table.Load(), Error(code, "lost"));
+    ASSERT_THAT(race.table.ExpireLoaded(table, kAllOld), IsOk());
+    EXPECT_EQ(race.table.report.outcome, TaskOutcome::kDone);
+    EXPECT_EQ(race.table.Count("expired-snapshots-count"), 2);
+    EXPECT_EQ(race.table.Count("deleted-data-files-count"), 2);
+    EXPECT_THAT(race.table.Journals(), IsEmpty());
     EXPECT_THAT(race.table.Unsound(), IsEmpty());
   }
 }

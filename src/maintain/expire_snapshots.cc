@@ -207,14 +207,14 @@ class Expiry {
     return table_.Commit(run_, requirements, updates);
   }
 
-  // Deletes the journal only if the commit is known not to have landed.
+  // Deletes the journal only if the commit is known not to have landed. A conflict is no proof: a
+  // request whose answer was lost may have been repeated on the way.
   Status AfterFailedCommit(const Error& error, bool has_journal) {
-    const bool unknown = error.code() == Code::kCommitUnknown;
-    if (error.code() != Code::kConflict && !unknown && table_.Refresh(run_) && Landed(plan_)) {
-      return Finish(has_journal);
-    }
+    const bool seen = error.code() != Code::kCommitUnknown &&
+                      RetryTransient(run_, [&] { return table_.Refresh(run_); }).has_value();
+    if (seen && Landed(plan_)) return Finish(has_journal);
     if (!has_journal) return error;
-    if (error.code() == Code::kConflict || (!unknown && HasAny(plan_.expired))) {
+    if (seen && HasAny(plan_.expired)) {
       DropJournal(journal_);
       return error;
     }
@@ -230,9 +230,14 @@ class Expiry {
     return std::ranges::any_of(ids, [&](SnapshotId id) { return index.Find(id) != nullptr; });
   }
 
-  // Precondition: the commit failed, and the table has been loaded since.
+  // Precondition: the commit failed, and the table has been loaded since. True, too, if another run
+  // has removed all of it: the files are to be deleted then as well.
   bool Landed(const ExpireSnapshotsPlan& plan) const {
-    return !plan.expired.empty() && !HasAny(plan.expired);
+    const auto has_ref = [&](const std::string& name) {
+      return table_.metadata().refs.contains(name);
+    };
+    return !plan.expired.empty() && !HasAny(plan.expired) &&
+           std::ranges::none_of(plan.expired_refs, has_ref);
   }
 
   bool MovedOn(const Location& base) {
