@@ -59,21 +59,29 @@ Status ReferencedFiles::VisitNew(RunContext& run, const TableState& state, const
   return VisitContent(run, metadata, visit);
 }
 
+// Only of manifests that this state has: one that an earlier state had may be gone by now.
 Status ReferencedFiles::VisitContent(RunContext& run, const TableMetadata& metadata,
                                      const Visit& visit) {
-  const std::size_t first = content_visited_;
-  const std::size_t count = manifests_.size() - first;
-  run.progress().Enter("read manifests", "manifests", static_cast<std::int64_t>(count));
+  content_visited_.resize(manifests_.size(), 0);
+  std::vector<SnapshotManifests::Index> unread;
+  std::vector<bool> seen(manifests_.size());
+  for (const Snapshot& snapshot : metadata.snapshots) {
+    for (const auto manifest : manifests_.Of(snapshot.id)) {
+      if (content_visited_[manifest] != 0 || seen[manifest]) continue;
+      seen[manifest] = true;
+      unread.push_back(manifest);
+    }
+  }
+  std::ranges::sort(unread);
+  run.progress().Enter("read manifests", "manifests", std::ssize(unread));
   const auto visit_one = [&](std::size_t i) -> Status {
-    const ManifestFile& manifest =
-        manifests_.manifest(static_cast<SnapshotManifests::Index>(first + i));
+    const ManifestFile& manifest = manifests_.manifest(unread[i]);
     IW_TRY(RetryTransient(run, [&] { return VisitManifest(run, metadata, manifest, visit); }));
+    content_visited_[unread[i]] = 1;
     run.progress().Advance();
     return {};
   };
-  IW_TRY(ParallelFor(run, count, parallelism_, visit_one));
-  content_visited_ = manifests_.size();
-  return {};
+  return ParallelFor(run, unread.size(), parallelism_, visit_one);
 }
 
 Status ReferencedFiles::VisitManifest(RunContext& run, const TableMetadata& metadata,
