@@ -164,7 +164,8 @@ struct PageHeader {
 };
 
 /// Reads the header at the start of `bytes`, which reach to the end of the chunk; returns its
-/// length. All sizes of the result are within `bytes`. Errors: kCorrupt.
+/// length. All sizes of the result are within `bytes`, but nulls and rows may be any numbers:
+/// writers get them wrong. Errors: kCorrupt.
 Result<std::size_t> ParsePageHeader(ByteView bytes, PageHeader& header);
 void WritePageHeader(Bytes& out, const PageHeader& header);
 
