@@ -148,7 +148,8 @@ struct FileMeta {
   std::int64_t rows = 0;
 };
 
-/// Errors: kCorrupt; kUnsupported for an encrypted file.
+/// Lengths of row groups and sizes of chunks are not negative, but not checked against the file; a
+/// null count that cannot be is left out. Errors: kCorrupt; kUnsupported for an encrypted file.
 Result<FileMeta> ParseFooter(ByteView footer);
 
 struct PageHeader {

@@ -183,6 +183,7 @@ PageBounds BoundsOf(const Source& source, const Page& page, const Statistics& in
   if (source.leaf->max_repetition == 0 && page.header.type == PageType::kDataV2) {
     out.nulls = page.header.nulls;
   }
+  if (out.nulls && (*out.nulls < 0 || *out.nulls > page.header.values)) out.nulls.reset();
   out.null_page = out.nulls == page.header.values;
   out.known = out.null_page || own.min.has_value();
   if (own.min && !out.null_page) {
