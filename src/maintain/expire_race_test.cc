@@ -356,6 +356,53 @@ TEST(ExpireJournalTest, OneWhoseCommitDidNotLandIsDropped) {
   EXPECT_THAT(race.table.Unsound(), IsEmpty());
 }
 
+// A run that commits later than another looked finds its journal gone.
+TEST(ExpireJournalTest, OneThatAnotherRunHasDroppedIsWrittenAgain) {
+  for (const bool committed : {false, true}) {
+    SCOPED_TRACE(committed);
+    Race race;
+    race.table.Statistics(race.first, "first.stats");
+    const auto drop = [&]() -> Status {
+      EXPECT_THAT(race.table.Journals(), SizeIs(1));
+      for (const std::string& name : race.table.Journals()) {
+        IW_TRY(race.table.io().Delete(Location("memory:/w/db/t/" + name)));
+      }
+      return {};
+    };
+    const auto settle = [&]() -> Status {
+      Table other = race.table.Load();
+      TaskReport report;
+      return ExpireSnapshots({.max_snapshot_age = kDayMs}).Execute(race.table.run(), other, report);
+    };
+    if (committed) {
+      race.table.after_swap = drop;
+    } else {
+      race.table.before_swap = settle;
+    }
+    ASSERT_THAT(race.table.Expire(kAllOld), IsOk());
+    EXPECT_EQ(race.table.report.outcome, TaskOutcome::kDone);
+    EXPECT_EQ(race.table.Count("deleted-data-files-count"), 2);
+    EXPECT_EQ(race.table.Count("deleted-statistics-files-count"), 1);
+    EXPECT_THAT(race.table.Unsound(), IsEmpty());
+  }
+}
+
+// The commit lands after the other run has loaded the table.
+TEST(ExpireJournalTest, OneWhoseCommitHasJustLandedIsNotDropped) {
+  Race race;
+  Table stale = race.table.Load();
+  bool done = false;
+  race.table.io().OnCall([&](int, const IoEvent& event) -> Status {
+    if (event.call != IoCall::kList || std::exchange(done, true)) return {};
+    ExpireAndDie(race.table);
+    return {};
+  });
+  ASSERT_THAT(race.table.ExpireLoaded(stale, {.max_snapshot_age = kDayMs}), IsOk());
+  race.table.io().OnCall({});
+  EXPECT_EQ(race.table.Count("deleted-data-files-count"), 2);
+  EXPECT_THAT(race.table.Unsound(), IsEmpty());
+}
+
 TEST(ExpireJournalTest, OneOfAnotherTableIsLeftAlone) {
   Race race;
   PlantJournal(race.table,
