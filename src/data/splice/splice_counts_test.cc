@@ -73,6 +73,32 @@ class PatchedFile {
     FAIL() << "the header has no such count";
   }
 
+  /// Another first row for a page of an offset index, of the same length.
+  void SetFirstRow(std::size_t column, std::size_t page, std::int32_t to) {
+    const splice::FileRange range = Meta().groups.at(0).columns.at(column).offset_index;
+    const auto start = static_cast<std::size_t>(range.offset);
+    const auto size = static_cast<std::size_t>(range.size);
+    const auto rows_of = [&] {
+      std::vector<std::int64_t> rows;
+      const auto index = splice::ParseOffsetIndex(view().substr(start, size));
+      if (!index) return rows;
+      for (const splice::PageLocation& at : index->pages) rows.push_back(at.first_row);
+      return rows;
+    };
+    std::vector<std::int64_t> wanted = rows_of();
+    const Bytes old_number = Varint(static_cast<std::int32_t>(wanted.at(page)));
+    const Bytes new_number = Varint(to);
+    ASSERT_EQ(old_number.size(), new_number.size());
+    wanted[page] = to;
+    for (std::size_t at = start; at + old_number.size() <= start + size; ++at) {
+      if (ByteView(bytes_).substr(at, old_number.size()) != old_number) continue;
+      bytes_.replace(at, new_number.size(), new_number);
+      if (rows_of() == wanted) return;
+      bytes_.replace(at, old_number.size(), old_number);
+    }
+    FAIL() << "the index has no such row";
+  }
+
   /// What the levels of a page say: its header must agree.
   void ExpectRightCounts(const FoundPage& page) const {
     const splice::FileMeta meta = Meta();
@@ -205,6 +231,39 @@ TEST_P(SpliceCountsTest, TheLevelsCount) {
       ExpectSplicedAsDecoded(table, {one, two});
     }
   }
+}
+
+// Rows are deleted by the levels; an offset index that is wrong does not move them.
+TEST(SpliceOffsetIndexTest, DeletedRowsAreCountedInTheLevels) {
+  SpliceTable table(IdTextAndTags(), {{"write.parquet.compression-codec", "zstd"}});
+  const auto properties = parquet::WriterProperties::Builder()
+                              .write_batch_size(150)
+                              ->data_pagesize(1)
+                              ->disable_dictionary()
+                              ->enable_write_page_index()
+                              ->build();
+  FileTask task = table.ArrowFile("a", RowsOf(IdTextAndTags(), MixedRows(300)), properties);
+  IW_ASSERT_OK_AND_ASSIGN(Bytes bytes, ReadFile(*table.io(), task.data_file.file_path));
+  PatchedFile file(std::move(bytes));
+  constexpr std::size_t kTags = 2;
+  const splice::FileRange range = file.Meta().groups.at(0).columns.at(kTags).offset_index;
+  IW_ASSERT_OK_AND_ASSIGN(
+      const splice::OffsetIndex index,
+      splice::ParseOffsetIndex(file.view().substr(static_cast<std::size_t>(range.offset),
+                                                  static_cast<std::size_t>(range.size))));
+  ASSERT_GE(index.pages.size(), 3U);
+  const auto second = static_cast<std::int32_t>(index.pages[1].first_row);
+  const auto third = static_cast<std::int32_t>(index.pages[2].first_row);
+  file.SetFirstRow(kTags, 1, second + 2);
+  file.SetFirstRow(kTags, 2, third + 2);
+  ASSERT_THAT(
+      WriteFile(*table.io(), task.data_file.file_path, file.bytes(), CreateMode::kAtomicReplace),
+      IsOk());
+  task.deletes = {table.DeletePositions("d", task.data_file, {second + 20, second + 21})};
+  IW_ASSERT_OK_AND_ASSIGN(const auto spliced, table.Splice(RequestOf({task})));
+  table.SetOperation("decoded");
+  IW_ASSERT_OK_AND_ASSIGN(const auto decoded, table.Rewrite(RequestOf({task})));
+  EXPECT_EQ(table.Rows(spliced.added), table.Rows(decoded.added));
 }
 
 const CountsCase kCases[] = {
