@@ -142,8 +142,6 @@ class MemoryLock final : public MaintenanceLock {
   const std::shared_ptr<Client> client_;
 };
 
-namespace {}  // namespace
-
 Result<std::shared_ptr<LockFactory>> MakeMemoryLocks(std::shared_ptr<MemoryLockTable> table,
                                                      std::string lock_id, LockOptions options) {
   IW_TRY(CheckLockOptions(lock_id, options));

@@ -19,10 +19,6 @@
 namespace icewright {
 namespace {
 
-Location FolderOf(const Location& file) {
-  return Location(file.text().substr(0, file.text().rfind('/')));
-}
-
 std::string Counter(std::string_view what, std::string_view kind) {
   return fmt::format("{}-{}-count", what, kind);
 }

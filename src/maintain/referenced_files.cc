@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/executor.h"
+#include "catalog/metadata_files.h"
 #include "maintain/reachable_files.h"
 #include "maintain/transient_retry.h"
 #include "manifest/manifest_reader.h"
@@ -14,10 +15,6 @@ namespace {
 constexpr std::size_t kPathsPerVisit = 512;
 constexpr std::string_view kVersionHint = "version-hint.text";
 constexpr std::string_view kAvro = ".avro";
-
-Location FolderOf(const Location& file) {
-  return Location(file.text().substr(0, file.text().rfind('/')));
-}
 
 }  // namespace
 
