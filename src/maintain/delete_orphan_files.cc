@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kMostItems = 20'000;
 constexpr std::size_t kSpoolBytes = std::size_t{4} << 20;
-constexpr int kReadAttempts = 5;
 constexpr std::int64_t kFilesPerCheck = 1024;
 constexpr Milliseconds kStagedInterval{10'000};
 
@@ -124,26 +123,16 @@ class OrphanRun {
     const auto add = [&](std::span<const std::string> paths) {
       return search_.AddReferenced(paths);
     };
+    IW_TRY(Load());
     IW_TRY(VisitTable(add));
     return referenced_.VisitStaged(run_, table_.state(), StagedSince(), add);
   }
 
-  // Loads the table and visits what it has come to name.
   Status VisitTable(const ReferencedFiles::Visit& visit) {
-    for (int attempt = 1;; ++attempt) {
-      IW_TRY(Load());
-      const Location base = table_.metadata_location();
-      if (base == visited_) return {};
-      const Status visited = referenced_.VisitNew(run_, table_.state(), visit);
-      if (visited) {
-        visited_ = base;
-        return {};
-      }
-      // An expiry may have taken away what the state that was read still named.
-      if (visited.error().code() != Code::kNotFound || attempt == kReadAttempts) return visited;
-      IW_TRY(Load());
-      if (table_.metadata_location() == base) return visited;
-    }
+    const auto load = [&] { return Load(); };
+    IW_TRY(referenced_.VisitTable(run_, table_, load, visit));
+    visited_ = table_.metadata_location();
+    return {};
   }
 
   TimePoint StagedSince() const { return now_ - 2 * settings_.min_age; }
@@ -248,7 +237,8 @@ class OrphanRun {
     if (late_memory_.bytes() == 0) {
       IW_ASSIGN(late_memory_, run_.memory().Reserve(1, "paths of new files"));
     }
-    IW_TRY(VisitTable(add).Within("read the table before files are deleted"));
+    IW_TRY(Load().Within("load the table before files are deleted"));
+    if (table_.metadata_location() != visited_) IW_TRY(VisitTable(add));
     if (const TimePoint now = run_.Now(); !staged_at_ || now - *staged_at_ >= kStagedInterval) {
       IW_TRY(referenced_.VisitStaged(run_, table_.state(), StagedSince(), add));
       staged_at_ = now;

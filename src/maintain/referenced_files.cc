@@ -13,6 +13,7 @@ namespace icewright {
 namespace {
 
 constexpr std::size_t kPathsPerVisit = 512;
+constexpr int kReadAttempts = 5;
 constexpr std::string_view kVersionHint = "version-hint.text";
 constexpr std::string_view kAvro = ".avro";
 
@@ -54,6 +55,19 @@ Status ReferencedFiles::VisitNew(RunContext& run, const TableState& state, const
   IW_TRY(visit(paths));
   IW_TRY(manifests_.Read(run, metadata, all, SnapshotManifests::Missing::kIsAnError));
   return VisitContent(run, metadata, visit);
+}
+
+Status ReferencedFiles::VisitTable(RunContext& run, const Table& table,
+                                   const std::function<Status()>& load, const Visit& visit) {
+  for (int attempt = 1;; ++attempt) {
+    const TableState state = table.state();
+    const Status visited = VisitNew(run, state, visit);
+    if (visited || visited.error().code() != Code::kNotFound || attempt == kReadAttempts) {
+      return visited;
+    }
+    IW_TRY(load());
+    if (table.metadata_location() == state.metadata_location) return visited;
+  }
 }
 
 // Only of manifests that this state has: one that an earlier state had may be gone by now.

@@ -40,6 +40,11 @@ class ReferencedFiles {
   /// taken away what the state names; those of manifests; those of visit.
   Status VisitNew(RunContext& run, const TableState& state, const Visit& visit);
 
+  /// As VisitNew, with the table's state. If an expiry has taken away what that still names, `load`
+  /// loads the table and it is visited again, up to four times. Errors: also those of load.
+  Status VisitTable(RunContext& run, const Table& table, const std::function<Status()>& load,
+                    const Visit& visit);
+
   /// Streaming sinks write manifests of what they have not committed yet to
   /// `flink.manifests.location`, by default the metadata folder. Visits those that were made at or
   /// after `since`, and the files they name. Avro files that are no manifests are left out. Cost:
