@@ -105,6 +105,8 @@ TEST_P(LockSuite, OneHolderAtATime) {
   }
 }
 
+TEST_P(LockSuite, TellsItsLease) { EXPECT_EQ(Open("a").factory->lease(), backend_->lease()); }
+
 TEST_P(LockSuite, ReleaseIsForTheHolderAndHarmlessTwice) {
   const Client a = Open("a");
   const Client b = Open("b");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/executor_pool.h"
+#include "base/guarded.h"
 #include "config/units.h"
 #include "icewright/command.h"
 #include "icewright/service/http_server.h"
@@ -159,7 +160,7 @@ class RunCommand final : public Command {
                ServiceParts& parts, Log& log, bool reload) const {
     if (reload) {
       session.ForgetConfig();
-      auto fresh = ReadConfig(session, parts);
+      auto fresh = Guarded([&] { return ReadConfig(session, parts); });
       if (!fresh) {
         log.Warning("the old configuration stays: " + fresh.error().message());
         return;
@@ -169,7 +170,7 @@ class RunCommand final : public Command {
       }
       config = std::move(*fresh);
     }
-    auto tables = TablesOf(session, config, parts);
+    auto tables = Guarded([&] { return TablesOf(session, config, parts); });
     if (!tables) {
       log.Warning("the old tables stay: " + tables.error().message());
       return;

@@ -91,16 +91,14 @@ Result<std::unique_ptr<HeldTableLock>> HeldTableLock::Take(Session& session, con
   IW_ASSIGN(auto lock, OpenTableLock(session, flags, table));
   if (!lock) return std::unique_ptr<HeldTableLock>();
   IW_ASSIGN(const Milliseconds wait, ParseDuration(flags.wait).Within("--lock-wait"));
-  IW_ASSIGN(Milliseconds lease, ParseDuration(flags.lease));
-  if (lock->config.type == "zookeeper") lease = lock->config.zookeeper.session_timeout;
   IW_TRY(AcquireWithin(session.run(), *lock->locks->TableLock(), lock->lock_id, wait));
-  return std::unique_ptr<HeldTableLock>(new HeldTableLock(session, std::move(*lock), lease));
+  return std::unique_ptr<HeldTableLock>(new HeldTableLock(session, std::move(*lock)));
 }
 
-HeldTableLock::HeldTableLock(Session& session, ConfiguredLock lock, Milliseconds lease)
+HeldTableLock::HeldTableLock(Session& session, ConfiguredLock lock)
     : session_(session),
       lock_(std::move(lock)),
-      keeper_(lock_.locks->TableLock(), lease, [&session](const Error& error) {
+      keeper_(lock_.locks->TableLock(), lock_.locks->lease(), [&session](const Error& error) {
         session.log().Warning(error.message());
         session.LoseLock();
       }) {

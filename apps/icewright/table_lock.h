@@ -52,7 +52,7 @@ class HeldTableLock {
   HeldTableLock& operator=(const HeldTableLock&) = delete;
 
  private:
-  HeldTableLock(Session& session, ConfiguredLock lock, Milliseconds lease);
+  HeldTableLock(Session& session, ConfiguredLock lock);
 
   Session& session_;
   ConfiguredLock lock_;

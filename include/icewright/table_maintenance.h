@@ -93,9 +93,8 @@ class TableMaintenanceBuilder {
   TableMaintenanceBuilder& UidSuffix(std::string suffix);
   /// Default: kDefault.
   TableMaintenanceBuilder& Policy(TriggerPolicy policy);
-  /// Shared with Flink jobs and other processes. Default: a lock inside this object. `lease`: that
-  /// of the factory's options.
-  TableMaintenanceBuilder& Locks(std::shared_ptr<LockFactory> locks, Milliseconds lease);
+  /// Shared with Flink jobs and other processes. Default: a lock inside this object.
+  TableMaintenanceBuilder& Locks(std::shared_ptr<LockFactory> locks);
   /// A file of SQLite, or a URL as for an SQL catalog. Default: ":memory:", which forgets.
   TableMaintenanceBuilder& State(std::string place);
   /// A stop lets the running task end by itself for so long. Default: 0.
@@ -131,7 +130,6 @@ class TableMaintenanceBuilder {
   std::string uid_suffix_;
   std::string state_ = ":memory:";
   std::shared_ptr<LockFactory> locks_;
-  Milliseconds lease_{60'000};
   Clock* clock_ = &Clock::System();
   SteadySource* source_ = &SteadySource::System();
   std::vector<ScheduledTask> tasks_;

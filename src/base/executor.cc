@@ -42,7 +42,10 @@ Ticker::Ticker(Milliseconds interval, std::function<void()> fn)
         std::unique_lock lock(mutex);
         while (!wake.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
           if (stop.stop_requested()) return;
-          fn();
+          (void)Guarded([&]() -> Status {
+            fn();
+            return {};
+          });
         }
       }) {}
 

@@ -31,7 +31,8 @@ Status OrderedParallel(RunContext& run, std::size_t count, int limit,
                        const std::function<Result<T>(std::size_t)>& produce,
                        const std::function<Status(std::size_t, T&&)>& consume);
 
-/// Calls fn every `interval` on a thread of its own, until destroyed. Single-threaded.
+/// Calls fn every `interval` on a thread of its own, until destroyed. A call that throws is left
+/// out. Single-threaded.
 class Ticker {
  public:
   Ticker(Milliseconds interval, std::function<void()> fn);

@@ -18,7 +18,14 @@ void WorkerPool::Submit(std::function<void()> work) {
   const std::scoped_lock lock(mutex_);
   queue_.push_back(std::move(work));
   if (static_cast<int>(queue_.size()) > idle_ && static_cast<int>(threads_.size()) < limit_) {
-    threads_.emplace_back([this] { Loop(); });
+    try {
+      threads_.emplace_back([this] { Loop(); });
+    } catch (...) {
+      // The threads there are do the work, later.
+      if (!threads_.empty()) return;
+      queue_.pop_back();
+      throw;
+    }
   }
   changed_.notify_one();
 }

@@ -24,6 +24,7 @@ class WorkerPool {
   /// Finishes all that was submitted.
   ~WorkerPool();
 
+  /// If it throws (no memory, no thread), nothing was submitted.
   void Submit(std::function<void()> work);
 
  private:

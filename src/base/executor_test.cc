@@ -100,6 +100,17 @@ TEST_P(ParallelForTest, OrderedParallelStopsOnErrorsOfEitherSide) {
               HasError(Code::kIo, "consumer"));
 }
 
+TEST(TickerTest, ATickThatThrowsIsLeftOut) {
+  std::atomic<int> ticks{0};
+  {
+    const Ticker ticker(Milliseconds(1), [&] {
+      if (++ticks == 1) throw std::bad_alloc();
+    });
+    while (ticks < 3) Clock::System().SleepFor(Milliseconds(1), {});
+  }
+  EXPECT_GE(ticks, 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Limits, ParallelForTest, ::testing::Values(1, 2, 7));
 
 }  // namespace

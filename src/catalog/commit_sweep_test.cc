@@ -121,6 +121,9 @@ INSTANTIATE_TEST_SUITE_P(
         SweepCase{"FilesystemLostAnswer", OnFilesystem, FaultFileIO::When::kAfter, Code::kIo},
         SweepCase{"FilesystemTimedOut", OnFilesystem, FaultFileIO::When::kAfter,
                   Code::kUnavailable},
+        // A kernel or store that repeats the create whose answer it lost.
+        SweepCase{"FilesystemRepeated", OnFilesystem, FaultFileIO::When::kAfter,
+                  Code::kAlreadyExists},
         SweepCase{"SqlRefused", OnSqlite, FaultFileIO::When::kBefore, Code::kIo},
         SweepCase{"SqlLostAnswer", OnSqlite, FaultFileIO::When::kAfter, Code::kUnavailable}),
     [](const auto& param_info) { return std::string(param_info.param.name); });

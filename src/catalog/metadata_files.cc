@@ -88,6 +88,10 @@ Location MetadataFolderOf(const TableMetadata& metadata) {
   return metadata.location.Child("metadata");
 }
 
+Location FolderOf(const Location& file) {
+  return Location(file.text().substr(0, file.text().rfind('/')));
+}
+
 std::string VersionedMetadataName(int version, std::string_view uuid, bool gzip) {
   return fmt::format("{:05}-{}{}.metadata.json", version, uuid, gzip ? ".gz" : "");
 }

@@ -37,6 +37,9 @@ Result<Bytes> EncodeMetadata(const TableMetadata& metadata);
 /// Where a metastore-style table keeps them: write.metadata.path, else LOCATION/metadata.
 Location MetadataFolderOf(const TableMetadata& metadata);
 
+/// The folder that a file is in.
+Location FolderOf(const Location& file);
+
 /// "00003-UUID.metadata.json" or "00003-UUID.gz.metadata.json".
 std::string VersionedMetadataName(int version, std::string_view uuid, bool gzip);
 

@@ -36,8 +36,10 @@ struct LockState {
 
 /// How a client takes locks. What the pointers name must outlive the locks.
 struct LockOptions {
-  std::string owner = {};      ///< For people, at most 255 bytes: "icewright on db3, pid 4711".
-  Milliseconds lease{60'000};  ///< > 0. Without a heartbeat for so long, a holder counts as dead.
+  std::string owner = {};  ///< For people, at most 255 bytes: "icewright on db3, pid 4711".
+  /// Without a heartbeat for so long, a holder counts as dead. 0: there is no lease, so that only
+  /// force frees a dead holder's lock.
+  Milliseconds lease{60'000};
   Clock* clock = &Clock::System();
   Random* random = nullptr;  ///< Unset: seeded by the machine.
   Log* log = &Log::Silent();
@@ -70,7 +72,8 @@ class MaintenanceLock {
   virtual Status Renew() = 0;
 
   /// Frees the lock if this object holds it; else does nothing. Says nothing about a lock that was
-  /// lost meanwhile.
+  /// lost meanwhile. After an error the lock is let go, and Renew says so, but others may still
+  /// find it held: call again, or TryAcquire, which finishes the release before anything else.
   virtual Status Release() = 0;
 
   virtual Result<LockState> Inspect() = 0;
@@ -83,15 +86,21 @@ class MaintenanceLock {
 /// Both locks of one lock id, over one connection. Thread-safe. The locks may outlive it.
 class LockFactory {
  public:
-  LockFactory(std::shared_ptr<MaintenanceLock> table, std::shared_ptr<MaintenanceLock> recovery)
-      : table_(std::move(table)), recovery_(std::move(recovery)) {}
+  LockFactory(std::shared_ptr<MaintenanceLock> table, std::shared_ptr<MaintenanceLock> recovery,
+              Milliseconds lease)
+      : table_(std::move(table)), recovery_(std::move(recovery)), lease_(lease) {}
 
   std::shared_ptr<MaintenanceLock> TableLock() const { return table_; }
   std::shared_ptr<MaintenanceLock> RecoveryLock() const { return recovery_; }
 
+  /// What holders have to keep alive, by HeartbeatInterval: that of the options, or what the store
+  /// agreed to. 0: none.
+  Milliseconds lease() const { return lease_; }
+
  private:
   const std::shared_ptr<MaintenanceLock> table_;
   const std::shared_ptr<MaintenanceLock> recovery_;
+  const Milliseconds lease_;
 };
 
 }  // namespace icewright

@@ -5,6 +5,7 @@
 #include "database/sql_store.h"
 #include "lock/lock_config.h"
 #include "lock/lock_keeper.h"
+#include "lock/zookeeper/zk_lock.h"
 #include "testing/matchers.h"
 #include "testing/sql_servers.h"
 #include "testing/tcp_proxy.h"
@@ -128,6 +129,24 @@ TEST_P(LockNetworkServiceTest, AShortOutageIsSurvived) {
   EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true));
 }
 
+// A run ends while the store is away. Nobody frees the lock a second time; the next acquisition
+// does.
+TEST_P(LockNetworkServiceTest, AReleaseThatFailedIsMadeUpForByTheNextAcquisition) {
+  constexpr Milliseconds kLong{8000};  // longer than this test: nobody's lease ends in it
+  IW_ASSERT_OK_AND_ASSIGN(const auto held, Open(wire_.address(), "held", kLong));
+  IW_ASSERT_OK_AND_ASSIGN(const auto other, Open(GetParam().target(), "other", kLong));
+  ASSERT_THAT(held->TableLock()->TryAcquire(), IsOkAndHolds(true));
+  wire_.Refuse();
+  EXPECT_THAT(held->TableLock()->Release(), HasCode(Code::kUnavailable));
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  wire_.Forward();
+  EXPECT_LT(UntilAcquired(*held->TableLock(), kLong), kLong / 2);
+  EXPECT_THAT(held->TableLock()->Renew(), IsOk());
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  EXPECT_THAT(held->TableLock()->Release(), IsOk());
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true));
+}
+
 // The answer to the acquisition is lost: either it is ours in the end, or nobody's.
 TEST_P(LockNetworkServiceTest, ALostAnswerToAnAcquisitionIsResolved) {
   IW_ASSERT_OK_AND_ASSIGN(const auto unsure, Open(wire_.address(), "unsure"));
@@ -161,6 +180,66 @@ INSTANTIATE_TEST_SUITE_P(
                       Place{"zookeeper", [] { return ZookeeperServer(); },
                             [](const std::string& address) { return "zookeeper://" + address; }}),
     [](const auto& param) { return param.param.name; });
+
+// A session whose transactions fail from one on, for a while: they are done or not, nobody knows.
+class FaultZkClient final : public ZkClient {
+ public:
+  explicit FaultZkClient(std::shared_ptr<ZkClient> zk) : zk_(std::move(zk)) {}
+
+  Result<std::optional<ZkNode>> Get(const std::string& path) override { return zk_->Get(path); }
+  Status Create(const std::string& path, const std::string& data) override {
+    return zk_->Create(path, data);
+  }
+  Status Transact(std::span<const ZkOp> ops) override {
+    const bool fails = fails_after-- <= 0 && failures-- > 0;
+    if (!fails) return zk_->Transact(ops);
+    if (done) (void)zk_->Transact(ops);
+    return Error(Code::kCommitUnknown, "injected");
+  }
+  std::int64_t session() override { return zk_->session(); }
+  Milliseconds session_timeout() override { return zk_->session_timeout(); }
+
+  int fails_after = 0;
+  int failures = 0;
+  bool done = false;
+
+ private:
+  const std::shared_ptr<ZkClient> zk_;
+};
+
+// The session lives on, so nothing that is left behind ends by itself.
+TEST(ZkReleaseServiceTest, AReleaseWhoseTransactionsFailKeepsNobodyOut) {
+  const ZkOptions options{.connect = ZookeeperServer()};
+  const auto zk = std::make_shared<FaultZkClient>(*ZkClient::Connect(options, Clock::System()));
+  const std::string id = UniqueName("release");
+  const auto mine = *MakeZkLocks(zk, id, {.owner = "mine"});
+  const auto other =
+      *MakeZkLocks(*ZkClient::Connect(options, Clock::System()), id, {.owner = "other"});
+  for (const bool done : {false, true}) {
+    for (const int failures : {1, 2}) {
+      for (const int step : {0, 1}) {
+        SCOPED_TRACE(testing::Message() << "done " << done << ", failures " << failures
+                                        << ", from transaction " << step);
+        ASSERT_THAT(mine->TableLock()->TryAcquire(), IsOkAndHolds(true));
+        zk->done = done;
+        zk->fails_after = step;
+        zk->failures = failures;
+        const Status released = mine->TableLock()->Release();
+        zk->failures = 0;
+        if (released) {
+          EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true));
+          EXPECT_THAT(mine->TableLock()->TryAcquire(), IsOkAndHolds(false));
+          EXPECT_THAT(other->TableLock()->Release(), IsOk());
+        }
+        EXPECT_TRUE(released || failures > 1) << "one lost answer is made up for at once";
+        EXPECT_THAT(mine->TableLock()->TryAcquire(), IsOkAndHolds(true));
+        EXPECT_THAT(mine->TableLock()->Release(), IsOk());
+        EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true));
+        EXPECT_THAT(other->TableLock()->Release(), IsOk());
+      }
+    }
+  }
+}
 
 class Lines final : public Log {
  public:

@@ -2,6 +2,8 @@
 // clients beside a model of Java.
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "lock/sql/sql_lock.h"
 #include "testing/fake_clock.h"
@@ -95,6 +97,104 @@ TEST(SqlLockSweep, OneFailingStatementNeverMakesTwoHoldersOrAStuckLock) {
       }
     }
   }
+}
+
+MaintenanceLock& LockOf(const LockFactory& locks, LockKind kind) {
+  return kind == LockKind::kTable ? *locks.TableLock() : *locks.RecoveryLock();
+}
+
+// Nobody calls Release a second time: the holder's run is over, and it only asks for the next one.
+TEST(SqlLockSweep, AReleaseThatFailedKeepsNobodyOut) {
+  for (const SqlFault fault : {SqlFault::kAway, SqlFault::kLostAnswer}) {
+    for (const LockKind kind : {LockKind::kTable, LockKind::kRecovery}) {
+      for (const bool other_is_next : {false, true}) {
+        // A statement that may run twice is repeated: two in a row fail.
+        for (int step = 0;; ++step) {
+          SCOPED_TRACE(testing::Message()
+                       << "fault " << static_cast<int>(fault) << ", kind " << static_cast<int>(kind)
+                       << ", other " << other_is_next << ", step " << step);
+          World world;
+          const auto other_locks = world.Open("other");
+          int armed_from = 1'000'000;
+          const auto store =
+              std::make_shared<FaultSqlStore>(world.database.Connect(), [&](int call) {
+                const int after = call - armed_from;
+                return after == step || after == step + 1 ? fault : SqlFault::kNone;
+              });
+          const auto my_locks = *MakeSqlLocks(store, "db.t", world.Options("mine"), true);
+          MaintenanceLock& other = LockOf(*other_locks, kind);
+          MaintenanceLock& mine = LockOf(*my_locks, kind);
+          ASSERT_THAT(mine.TryAcquire(), IsOkAndHolds(true));
+          armed_from = store->calls();
+          const Status released = mine.Release();
+          if (!released) {
+            EXPECT_THAT(mine.Renew(), HasCode(Code::kLockLost)) << "it was let go";
+          }
+          armed_from = 1'000'000;
+          if (other_is_next) {
+            world.clock.Advance(kLease + Milliseconds(1));
+            ASSERT_THAT(other.TryAcquire(), IsOkAndHolds(true));
+            ASSERT_THAT(mine.TryAcquire(), IsOkAndHolds(false));
+            EXPECT_THAT(other.Renew(), IsOk()) << "the next holder's lock was freed";
+            ASSERT_THAT(other.Release(), IsOk());
+          }
+          ASSERT_THAT(mine.TryAcquire(), IsOkAndHolds(true)) << "stuck in its own lock";
+          EXPECT_THAT(mine.Renew(), IsOk());
+          ASSERT_THAT(mine.Release(), IsOk());
+          EXPECT_EQ(world.Count("flink_maintenance_lock"), 0);
+          EXPECT_EQ(world.Count("icewright_lock_lease"), 0) << "litter";
+          if (released) break;
+        }
+      }
+    }
+  }
+}
+
+// A wire on which the statement that takes the lock stays until Arrive(), and the question after it
+// is lost.
+class LateSqlStore final : public SqlStore {
+ public:
+  explicit LateSqlStore(std::shared_ptr<SqlStore> store) : store_(std::move(store)) {}
+
+  SqlDialect dialect() const override { return store_->dialect(); }
+  std::string Display() const override { return store_->Display(); }
+  Result<std::vector<SqlRow>> Query(std::string_view sql,
+                                    std::span<const SqlValue> values) override {
+    if (std::exchange(loses_question_, false)) return Error(Code::kUnavailable, "no answer");
+    return store_->Query(sql, values);
+  }
+  Result<std::int64_t> Execute(std::string_view sql, std::span<const SqlValue> values) override {
+    if (!sql.starts_with("INSERT INTO flink_maintenance_lock") || !late_.empty()) {
+      return store_->Execute(sql, values);
+    }
+    late_ = sql;
+    values_.assign(values.begin(), values.end());
+    loses_question_ = true;
+    return Error(Code::kCommitUnknown, "no answer");
+  }
+  Result<std::vector<std::string>> ColumnsOf(std::string_view table) override {
+    return store_->ColumnsOf(table);
+  }
+  Result<std::int64_t> Arrive() { return store_->Execute(late_, values_); }
+
+ private:
+  const std::shared_ptr<SqlStore> store_;
+  std::string late_;
+  std::vector<SqlValue> values_;
+  bool loses_question_ = false;
+};
+
+TEST(SqlLockSweep, AnAcquisitionThatArrivesAfterItsReleaseEndsWithItsLease) {
+  World world;
+  const auto wire = std::make_shared<LateSqlStore>(world.database.Connect());
+  const auto locks = *MakeSqlLocks(wire, "db.t", world.Options("mine"), true);
+  const auto other = world.Open("other");
+  EXPECT_THAT(locks->TableLock()->TryAcquire(), HasCode(Code::kUnavailable));
+  EXPECT_THAT(locks->TableLock()->Release(), IsOk());
+  ASSERT_THAT(wire->Arrive(), IsOkAndHolds(1));
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(false));
+  world.clock.Advance(kLease + Milliseconds(1));
+  EXPECT_THAT(other->TableLock()->TryAcquire(), IsOkAndHolds(true)) << "held by nobody, for ever";
 }
 
 // The holder dies after each statement: whatever it leaves is freed after its lease.

@@ -142,15 +142,13 @@ class MemoryLock final : public MaintenanceLock {
   const std::shared_ptr<Client> client_;
 };
 
-namespace {}  // namespace
-
 Result<std::shared_ptr<LockFactory>> MakeMemoryLocks(std::shared_ptr<MemoryLockTable> table,
                                                      std::string lock_id, LockOptions options) {
   IW_TRY(CheckLockOptions(lock_id, options));
   const auto client = std::make_shared<Client>(std::move(lock_id), std::move(options));
   return std::make_shared<LockFactory>(
       std::make_shared<MemoryLock>(LockKind::kTable, table, client),
-      std::make_shared<MemoryLock>(LockKind::kRecovery, table, client));
+      std::make_shared<MemoryLock>(LockKind::kRecovery, table, client), client->options.lease);
 }
 
 }  // namespace icewright

@@ -168,7 +168,7 @@ class Promotion {
   ResolveOptions Rule() const {
     const SequenceNumber staged = staged_.sequence_number;
     const auto commits = std::make_shared<const CommitsSince>(
-        FindCommitsSince(table_.metadata(), settings_.target, staged));
+        FindCommitsSince(table_.metadata(), settings_.staging, settings_.target, staged));
     const auto is_promoted = [commits](SequenceNumber number) {
       return std::ranges::binary_search(commits->conversions, number);
     };

@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kMostItems = 20'000;
 constexpr std::size_t kSpoolBytes = std::size_t{4} << 20;
-constexpr int kReadAttempts = 5;
 constexpr std::int64_t kFilesPerCheck = 1024;
 constexpr Milliseconds kStagedInterval{10'000};
 
@@ -124,20 +123,16 @@ class OrphanRun {
     const auto add = [&](std::span<const std::string> paths) {
       return search_.AddReferenced(paths);
     };
-    for (int attempt = 1;; ++attempt) {
-      IW_TRY(Load());
-      const Status visited = referenced_.VisitNew(run_, table_.state(), add);
-      if (visited) break;
-      // An expiry may have taken away what the state that was read still named.
-      const Location base = table_.metadata_location();
-      if (visited.error().code() != Code::kNotFound || attempt == kReadAttempts) {
-        return visited.error();
-      }
-      IW_TRY(Load());
-      if (table_.metadata_location() == base) return visited.error();
-    }
-    visited_ = table_.metadata_location();
+    IW_TRY(Load());
+    IW_TRY(VisitTable(add));
     return referenced_.VisitStaged(run_, table_.state(), StagedSince(), add);
+  }
+
+  Status VisitTable(const ReferencedFiles::Visit& visit) {
+    const auto load = [&] { return Load(); };
+    IW_TRY(referenced_.VisitTable(run_, table_, load, visit));
+    visited_ = table_.metadata_location();
+    return {};
   }
 
   TimePoint StagedSince() const { return now_ - 2 * settings_.min_age; }
@@ -231,7 +226,6 @@ class OrphanRun {
 
   // Looks at the table again: what it has come to name since it was read stays.
   Status Spare(std::vector<DoomedFile>& round) {
-    IW_TRY(Load().Within("load the table before files are deleted"));
     const auto add = [&](std::span<const std::string> paths) -> Status {
       IW_TRY(late_memory_.Resize(late_.BytesWith(paths.size())));
       for (const std::string& path : paths) {
@@ -243,10 +237,8 @@ class OrphanRun {
     if (late_memory_.bytes() == 0) {
       IW_ASSIGN(late_memory_, run_.memory().Reserve(1, "paths of new files"));
     }
-    if (table_.metadata_location() != visited_) {
-      IW_TRY(referenced_.VisitNew(run_, table_.state(), add));
-      visited_ = table_.metadata_location();
-    }
+    IW_TRY(Load().Within("load the table before files are deleted"));
+    if (table_.metadata_location() != visited_) IW_TRY(VisitTable(add));
     if (const TimePoint now = run_.Now(); !staged_at_ || now - *staged_at_ >= kStagedInterval) {
       IW_TRY(referenced_.VisitStaged(run_, table_.state(), StagedSince(), add));
       staged_at_ = now;

@@ -6,6 +6,7 @@
 #include "maintain/deletion_journal.h"
 #include "maintain/expire_snapshots.h"
 #include "maintain/expire_test_table.h"
+#include "testing/answering_operations.h"
 
 namespace icewright {
 namespace {
@@ -14,6 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -136,6 +138,28 @@ TEST(ExpireRaceTest, StatisticsMadeMeanwhileGoWithTheirSnapshot) {
   }
 }
 
+// A list that was away while its snapshot was to expire is read when the snapshot stays after all.
+TEST(ExpireRaceTest, AListThatWasMissingForOneAttemptCountsInTheNext) {
+  Race race;
+  const Location list = race.table.Load().metadata().FindSnapshot(race.second)->manifest_list;
+  int opened = 0;
+  race.table.io().OnCall([&](int, const IoEvent& event) -> Status {
+    if (event.call != IoCall::kOpen || event.location != list || ++opened != 1) return {};
+    return Error(Code::kNotFound, "away");
+  });
+  race.table.before_swap = [&]() -> Status {
+    race.table.Tag("keep", race.second);
+    return {};
+  };
+  ASSERT_THAT(race.table.Expire(kAllOld), IsOk());
+  race.table.io().OnCall({});
+  EXPECT_GE(opened, 2);
+  EXPECT_THAT(race.table.Snapshots(), ElementsAre(race.second, race.head));
+  EXPECT_THAT(race.table.DataFiles(), UnorderedElementsAre("a", "b", "ab"));
+  EXPECT_THAT(race.table.report.notes, Not(Contains(HasSubstr("are missing"))));
+  EXPECT_THAT(race.table.Unsound(), IsEmpty());
+}
+
 TEST(ExpireRaceTest, AnotherExpiryMeanwhileIsNoError) {
   Race race;
   race.table.before_swap = [&]() -> Status {
@@ -239,6 +263,19 @@ TEST(ExpireRaceTest, AfterAnUnknownOutcomeNothingIsDeletedAndTheNextRunFindsOut)
   }
 }
 
+TEST(ExpireRaceTest, ACommitThatLandedAgainstItsAnswerIsFinished) {
+  for (const Code code : {Code::kConflict, Code::kIo}) {
+    Race race;
+    Table table = AnswerCommitWith(race.table.Load(), Error(code, "lost"));
+    ASSERT_THAT(race.table.ExpireLoaded(table, kAllOld), IsOk());
+    EXPECT_EQ(race.table.report.outcome, TaskOutcome::kDone);
+    EXPECT_EQ(race.table.Count("expired-snapshots-count"), 2);
+    EXPECT_EQ(race.table.Count("deleted-data-files-count"), 2);
+    EXPECT_THAT(race.table.Journals(), IsEmpty());
+    EXPECT_THAT(race.table.Unsound(), IsEmpty());
+  }
+}
+
 // ---- Journals of earlier runs
 
 /// Expires and dies right after the commit.
@@ -316,6 +353,53 @@ TEST(ExpireJournalTest, OneWhoseCommitDidNotLandIsDropped) {
                "b");
   ASSERT_THAT(race.table.Expire({.max_snapshot_age = kDayMs}), IsOk());
   EXPECT_THAT(race.table.Journals(), IsEmpty());
+  EXPECT_THAT(race.table.Unsound(), IsEmpty());
+}
+
+// A run that commits later than another looked finds its journal gone.
+TEST(ExpireJournalTest, OneThatAnotherRunHasDroppedIsWrittenAgain) {
+  for (const bool committed : {false, true}) {
+    SCOPED_TRACE(committed);
+    Race race;
+    race.table.Statistics(race.first, "first.stats");
+    const auto drop = [&]() -> Status {
+      EXPECT_THAT(race.table.Journals(), SizeIs(1));
+      for (const std::string& name : race.table.Journals()) {
+        IW_TRY(race.table.io().Delete(Location("memory:/w/db/t/" + name)));
+      }
+      return {};
+    };
+    const auto settle = [&]() -> Status {
+      Table other = race.table.Load();
+      TaskReport report;
+      return ExpireSnapshots({.max_snapshot_age = kDayMs}).Execute(race.table.run(), other, report);
+    };
+    if (committed) {
+      race.table.after_swap = drop;
+    } else {
+      race.table.before_swap = settle;
+    }
+    ASSERT_THAT(race.table.Expire(kAllOld), IsOk());
+    EXPECT_EQ(race.table.report.outcome, TaskOutcome::kDone);
+    EXPECT_EQ(race.table.Count("deleted-data-files-count"), 2);
+    EXPECT_EQ(race.table.Count("deleted-statistics-files-count"), 1);
+    EXPECT_THAT(race.table.Unsound(), IsEmpty());
+  }
+}
+
+// The commit lands after the other run has loaded the table.
+TEST(ExpireJournalTest, OneWhoseCommitHasJustLandedIsNotDropped) {
+  Race race;
+  Table stale = race.table.Load();
+  bool done = false;
+  race.table.io().OnCall([&](int, const IoEvent& event) -> Status {
+    if (event.call != IoCall::kList || std::exchange(done, true)) return {};
+    ExpireAndDie(race.table);
+    return {};
+  });
+  ASSERT_THAT(race.table.ExpireLoaded(stale, {.max_snapshot_age = kDayMs}), IsOk());
+  race.table.io().OnCall({});
+  EXPECT_EQ(race.table.Count("deleted-data-files-count"), 2);
   EXPECT_THAT(race.table.Unsound(), IsEmpty());
 }
 

@@ -19,10 +19,6 @@
 namespace icewright {
 namespace {
 
-Location FolderOf(const Location& file) {
-  return Location(file.text().substr(0, file.text().rfind('/')));
-}
-
 std::string Counter(std::string_view what, std::string_view kind) {
   return fmt::format("{}-{}-count", what, kind);
 }
@@ -89,11 +85,12 @@ class Expiry {
     return {};
   }
 
-  Status FindFiles(const std::function<Status(const DoomedFile&)>& visit) {
+  // `state`: what the plan was made on.
+  Status FindFiles(const TableState& state, const std::function<Status(const DoomedFile&)>& visit) {
     doomed_ = {};
     if (settings_.level == CleanUpLevel::kNone || plan_.expired.empty()) return {};
     const bool all = settings_.level == CleanUpLevel::kAll;
-    const DoomedSearch search{.state = table_.state(),
+    const DoomedSearch search{.state = state,
                               .expired = plan_.expired,
                               .kept = plan_.kept,
                               .depth = all ? Depth::kContent : Depth::kMetadata,
@@ -152,12 +149,12 @@ class Expiry {
     IW_TRY(Plan());
     if (plan_.empty()) return NothingToExpire();
     if (options_.dry_run) {
-      IW_TRY(FindFiles([](const DoomedFile&) { return Status(); }));
+      IW_TRY(FindFiles(table_.state(), [](const DoomedFile&) { return Status(); }));
       Describe();
       report_.outcome = TaskOutcome::kPlanned;
       return {};
     }
-    IW_ASSIGN(const bool has_journal, WriteJournal());
+    IW_ASSIGN(const bool has_journal, WriteJournal(table_.state()));
     const Status committed = Commit();
     if (!committed) return AfterFailedCommit(committed.error(), has_journal);
     return Finish(has_journal);
@@ -175,18 +172,18 @@ class Expiry {
   }
 
   // False if nothing is to be deleted; then there is none.
-  Result<bool> WriteJournal() {
+  Result<bool> WriteJournal(const TableState& state) {
     std::optional<JournalWriter> writer;
     const auto add = [&](const DoomedFile& file) -> Status {
       if (!writer) {
         IW_ASSIGN(writer, JournalWriter::Create(table_.io(), journal_,
-                                                {.table_uuid = table_.metadata().table_uuid,
-                                                 .base_metadata = table_.metadata_location(),
+                                                {.table_uuid = state.metadata->table_uuid,
+                                                 .base_metadata = state.metadata_location,
                                                  .expired = plan_.expired}));
       }
       return writer->Add(file);
     };
-    IW_TRY(FindFiles(add));
+    IW_TRY(FindFiles(state, add));
     if (!writer) return false;
     if (Status closed = writer->Close(); !closed) {
       // The answer may be lost although the file is there.
@@ -207,14 +204,14 @@ class Expiry {
     return table_.Commit(run_, requirements, updates);
   }
 
-  // Deletes the journal only if the commit is known not to have landed.
+  // Deletes the journal only if the commit is known not to have landed. A conflict is no proof: a
+  // request whose answer was lost may have been repeated on the way.
   Status AfterFailedCommit(const Error& error, bool has_journal) {
-    const bool unknown = error.code() == Code::kCommitUnknown;
-    if (error.code() != Code::kConflict && !unknown && table_.Refresh(run_) && Landed(plan_)) {
-      return Finish(has_journal);
-    }
+    const bool seen = error.code() != Code::kCommitUnknown &&
+                      RetryTransient(run_, [&] { return table_.Refresh(run_); }).has_value();
+    if (seen && Landed(plan_)) return Finish(has_journal);
     if (!has_journal) return error;
-    if (error.code() == Code::kConflict || (!unknown && HasAny(plan_.expired))) {
+    if (seen && HasAny(plan_.expired)) {
       DropJournal(journal_);
       return error;
     }
@@ -230,9 +227,14 @@ class Expiry {
     return std::ranges::any_of(ids, [&](SnapshotId id) { return index.Find(id) != nullptr; });
   }
 
-  // Precondition: the commit failed, and the table has been loaded since.
+  // Precondition: the commit failed, and the table has been loaded since. True, too, if another run
+  // has removed all of it: the files are to be deleted then as well.
   bool Landed(const ExpireSnapshotsPlan& plan) const {
-    return !plan.expired.empty() && !HasAny(plan.expired);
+    const auto has_ref = [&](const std::string& name) {
+      return table_.metadata().refs.contains(name);
+    };
+    return !plan.expired.empty() && !HasAny(plan.expired) &&
+           std::ranges::none_of(plan.expired_refs, has_ref);
   }
 
   bool MovedOn(const Location& base) {
@@ -246,10 +248,23 @@ class Expiry {
     committed_ = true;
     report_.outcome = TaskOutcome::kDone;
     const Location previous = PreviousMetadata();
-    if (has_journal) Delete(journal_, doomed_.total());
+    if (has_journal) DeleteOwn();
     if (settings_.level != CleanUpLevel::kNone) DeleteLateStatistics(previous);
     if (!report_.failures.empty()) report_.outcome = TaskOutcome::kPartial;
     return {};
+  }
+
+  void DeleteOwn() {
+    const auto exists = table_.io().Exists(journal_);
+    if (exists && !*exists) {
+      // Another run came before the commit, and dropped it as that of a commit that did not land.
+      const auto written = WriteJournal(base_);
+      if (!written) {
+        report_.failures.push_back(written.error().Within("write " + journal_.text() + " again"));
+        return;
+      }
+    }
+    Delete(journal_, doomed_.total());
   }
 
   /// The metadata that the commit was made on; empty if the table does not say.
@@ -370,6 +385,10 @@ class Expiry {
     return {};
   }
 
+  bool HasLanded(const JournalHeader& header) const {
+    return table_.metadata_location() != header.base_metadata && !HasAny(header.expired);
+  }
+
   // Finishes the deletions of a run that was killed after its commit; drops the journal of one
   // whose commit did not land.
   Status Settle(const Location& journal) {
@@ -392,9 +411,13 @@ class Expiry {
       if (IsContent(file.kind)) depth = Depth::kContent;
     }
     IW_TRY(run_.CheckMayWrite());
-    if (table_.metadata_location() == header.base_metadata || HasAny(header.expired)) {
-      DropJournal(journal);
-      return {};
+    if (!HasLanded(header)) {
+      // Its run may be alive and have committed just now.
+      IW_TRY(RetryTransient(run_, [&] { return table_.Refresh(run_); }));
+      if (!HasLanded(header)) {
+        DropJournal(journal);
+        return {};
+      }
     }
     std::vector<SnapshotId> all;
     for (const Snapshot& snapshot : table_.metadata().snapshots) all.push_back(snapshot.id);

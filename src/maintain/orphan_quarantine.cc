@@ -213,12 +213,14 @@ Result<std::unordered_set<std::string>> StillNamed(RunContext& run, Table& table
   std::unordered_set<std::string> named;
   if (originals.empty()) return named;
   ReferencedFiles referenced(table.io(), run.threads());
-  IW_TRY(referenced.VisitNew(run, table.state(), [&](std::span<const std::string> paths) -> Status {
+  const auto load = [&] { return RetryTransient(run, [&] { return table.Refresh(run); }); };
+  const auto add = [&](std::span<const std::string> paths) -> Status {
     for (const std::string& path : paths) {
       if (std::string text = normal(path); originals.contains(text)) named.insert(std::move(text));
     }
     return {};
-  }));
+  };
+  IW_TRY(referenced.VisitTable(run, table, load, add));
   // By the spelling in the record, which is what is asked for.
   std::unordered_set<std::string> spelled;
   for (const QuarantineRecord& record : records) {

@@ -158,6 +158,24 @@ TEST(OrphanQuarantineTest, PurgingWaitsForTheAge) {
   EXPECT_EQ(table.Quarantined() + table.Records(), 0);
 }
 
+TEST(OrphanQuarantineTest, AnExpiryThatTakesManifestsAwayMakesThePurgeReadAgain) {
+  QuarantineTable table;
+  ASSERT_THAT(table.Quarantine(), IsOk());
+  table.Append({"c"});
+  table.Replace({"c"}, {"d"});
+  table.Age();
+  table.io().OnCall([&](int, const IoEvent& event) -> Status {
+    if (event.call != IoCall::kOpen || !event.location.text().ends_with("-m0.avro")) return {};
+    table.io().OnCall({});
+    TaskReport report;
+    Table loaded = table.Load();
+    return ExpireSnapshots({.max_snapshot_age = 0, .retain_last = 1})
+        .Execute(table.run(), loaded, report);
+  });
+  ASSERT_THAT(table.Purge({.older_than = 0}), IsOk());
+  EXPECT_EQ(table.Count("purged-files-count"), 2);
+}
+
 TEST(OrphanQuarantineTest, AFileThatTheTableHasComeToNameIsNotPurged) {
   QuarantineTable table;
   ASSERT_THAT(table.Quarantine(), IsOk());

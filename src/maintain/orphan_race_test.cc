@@ -38,6 +38,24 @@ struct Race {
     });
   }
 
+  /// As At, when the first manifest is opened.
+  void AtManifest(const std::function<void()>& action) {
+    table.io().OnCall([this, action](int, const IoEvent& event) -> Status {
+      if (event.call != IoCall::kOpen || !event.location.text().ends_with("-m0.avro")) return {};
+      const auto once = action;  // as above
+      table.io().OnCall({});
+      once();
+      return {};
+    });
+  }
+  void ExpireAll() {
+    TaskReport report;
+    Table loaded = table.Load();
+    EXPECT_THAT(ExpireSnapshots({.max_snapshot_age = 0, .retain_last = 1})
+                    .Execute(table.run(), loaded, report),
+                IsOk());
+  }
+
   OrphanTestTable table;
 };
 
@@ -106,18 +124,57 @@ TEST(OrphanRaceTest, AnExpiryThatTakesManifestsAwayMakesTheRunReadAgain) {
   // The first manifest list that is read: then everything that is old expires.
   const auto listing = [&](const FileVisitor& visit) -> Status {
     IW_TRY(race.table.io().List(Location("memory:/w/db/t"), visit));
-    race.At(IoCall::kOpen, [&] {
-      TaskReport report;
-      Table table = race.table.Load();
-      EXPECT_THAT(ExpireSnapshots({.max_snapshot_age = 0, .retain_last = 1})
-                      .Execute(race.table.run(), table, report),
-                  IsOk());
-    });
+    race.At(IoCall::kOpen, [&] { race.ExpireAll(); });
     return {};
   };
   ASSERT_THAT(race.table.Clean({}, listing), IsOk());
   EXPECT_EQ(race.table.DataFiles(), (Paths{"b", "c"}));
   EXPECT_THAT(race.table.Lost(), IsEmpty());
+}
+
+// The lists are read by then, and what they name is not there any more.
+TEST(OrphanRaceTest, AnExpiryAfterTheListsWereReadMakesTheRunReadAgain) {
+  Race race;
+  race.table.Replace({"a"}, {"b"});
+  race.table.Append({"c"});
+  race.table.Age();
+  const auto listing = [&](const FileVisitor& visit) -> Status {
+    IW_TRY(race.table.io().List(Location("memory:/w/db/t"), visit));
+    race.AtManifest([&] { race.ExpireAll(); });
+    return {};
+  };
+  ASSERT_THAT(race.table.Clean({}, listing), IsOk());
+  EXPECT_EQ(race.table.DataFiles(), (Paths{"b", "c"}));
+  EXPECT_THAT(race.table.Lost(), IsEmpty());
+}
+
+TEST(OrphanRaceTest, AnExpiryWhileTheRunLooksAgainIsNoError) {
+  Race race;
+  // The manifest of "c" is new to the run, and the expiry takes it away.
+  const auto commit_and_expire = [&] {
+    race.table.Append({"c"});
+    race.table.Replace({"c"}, {"d"});
+    CommitOldFile(race.table, "y");
+    race.AtManifest([&] { race.ExpireAll(); });
+  };
+  race.At(IoCall::kList, commit_and_expire, 1);
+  ASSERT_THAT(race.table.Clean(), IsOk());
+  EXPECT_EQ(race.table.report.outcome, TaskOutcome::kDone);
+  EXPECT_EQ(race.table.DataFiles(), (Paths{"a", "d", "y"}));
+  EXPECT_EQ(race.table.Count("deleted-files-count"), 2);
+  EXPECT_THAT(race.table.Lost(), IsEmpty());
+}
+
+// Something that is missing for good is not read for ever.
+TEST(OrphanRaceTest, AManifestThatIsMissingIsAnError) {
+  Race race;
+  const Table table = race.table.Load();
+  IW_ASSERT_OK_AND_ASSIGN(const auto manifests,
+                          ReadManifests(race.table.run(), race.table.io(), table.metadata(),
+                                        *table.metadata().current_snapshot()));
+  ASSERT_THAT(race.table.io().Delete(manifests.at(0).manifest_path), IsOk());
+  EXPECT_THAT(race.table.Clean(), HasCode(Code::kNotFound));
+  EXPECT_THAT(race.table.DataFiles(), SizeIs(4));
 }
 
 TEST(OrphanRaceTest, AnotherTableInThePlaceStopsTheRun) {

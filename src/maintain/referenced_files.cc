@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/executor.h"
+#include "catalog/metadata_files.h"
 #include "maintain/reachable_files.h"
 #include "maintain/transient_retry.h"
 #include "manifest/manifest_reader.h"
@@ -12,12 +13,9 @@ namespace icewright {
 namespace {
 
 constexpr std::size_t kPathsPerVisit = 512;
+constexpr int kReadAttempts = 5;
 constexpr std::string_view kVersionHint = "version-hint.text";
 constexpr std::string_view kAvro = ".avro";
-
-Location FolderOf(const Location& file) {
-  return Location(file.text().substr(0, file.text().rfind('/')));
-}
 
 }  // namespace
 
@@ -59,21 +57,42 @@ Status ReferencedFiles::VisitNew(RunContext& run, const TableState& state, const
   return VisitContent(run, metadata, visit);
 }
 
+Status ReferencedFiles::VisitTable(RunContext& run, const Table& table,
+                                   const std::function<Status()>& load, const Visit& visit) {
+  for (int attempt = 1;; ++attempt) {
+    const TableState state = table.state();
+    const Status visited = VisitNew(run, state, visit);
+    if (visited || visited.error().code() != Code::kNotFound || attempt == kReadAttempts) {
+      return visited;
+    }
+    IW_TRY(load());
+    if (table.metadata_location() == state.metadata_location) return visited;
+  }
+}
+
+// Only of manifests that this state has: one that an earlier state had may be gone by now.
 Status ReferencedFiles::VisitContent(RunContext& run, const TableMetadata& metadata,
                                      const Visit& visit) {
-  const std::size_t first = content_visited_;
-  const std::size_t count = manifests_.size() - first;
-  run.progress().Enter("read manifests", "manifests", static_cast<std::int64_t>(count));
+  content_visited_.resize(manifests_.size(), 0);
+  std::vector<SnapshotManifests::Index> unread;
+  std::vector<bool> seen(manifests_.size());
+  for (const Snapshot& snapshot : metadata.snapshots) {
+    for (const auto manifest : manifests_.Of(snapshot.id)) {
+      if (content_visited_[manifest] != 0 || seen[manifest]) continue;
+      seen[manifest] = true;
+      unread.push_back(manifest);
+    }
+  }
+  std::ranges::sort(unread);
+  run.progress().Enter("read manifests", "manifests", std::ssize(unread));
   const auto visit_one = [&](std::size_t i) -> Status {
-    const ManifestFile& manifest =
-        manifests_.manifest(static_cast<SnapshotManifests::Index>(first + i));
+    const ManifestFile& manifest = manifests_.manifest(unread[i]);
     IW_TRY(RetryTransient(run, [&] { return VisitManifest(run, metadata, manifest, visit); }));
+    content_visited_[unread[i]] = 1;
     run.progress().Advance();
     return {};
   };
-  IW_TRY(ParallelFor(run, count, parallelism_, visit_one));
-  content_visited_ = manifests_.size();
-  return {};
+  return ParallelFor(run, unread.size(), parallelism_, visit_one);
 }
 
 Status ReferencedFiles::VisitManifest(RunContext& run, const TableMetadata& metadata,

@@ -35,9 +35,15 @@ class ReferencedFiles {
       : io_(io), parallelism_(parallelism), manifests_(io, parallelism) {}
 
   /// Visits what the state names, but not the content of manifests that an earlier call has
-  /// visited. A path may come more than once. Cost: reads lists and manifests that are new. Errors:
-  /// those of manifests; those of visit.
+  /// visited. A path may come more than once. After an error it can be called again, with a newer
+  /// state too. Cost: reads lists and manifests that are new. Errors: kNotFound: an expiry may have
+  /// taken away what the state names; those of manifests; those of visit.
   Status VisitNew(RunContext& run, const TableState& state, const Visit& visit);
+
+  /// As VisitNew, with the table's state. If an expiry has taken away what that still names, `load`
+  /// loads the table and it is visited again, up to four times. Errors: also those of load.
+  Status VisitTable(RunContext& run, const Table& table, const std::function<Status()>& load,
+                    const Visit& visit);
 
   /// Streaming sinks write manifests of what they have not committed yet to
   /// `flink.manifests.location`, by default the metadata folder. Visits those that were made at or
@@ -54,7 +60,7 @@ class ReferencedFiles {
   const int parallelism_;
   std::mutex mutex_;  // one visit at a time
   SnapshotManifests manifests_;
-  std::size_t content_visited_ = 0;  // of manifests_, from the front
+  std::vector<std::uint8_t> content_visited_;  // by index of manifests_: 1 if it was
 };
 
 /// The name of a manifest that a sink may have staged: none that a commit gives to its manifests

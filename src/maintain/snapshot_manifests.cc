@@ -10,6 +10,7 @@ namespace icewright {
 
 Status SnapshotManifests::Read(RunContext& run, const TableMetadata& metadata,
                                std::span<const SnapshotId> snapshots, Missing missing) {
+  if (missing == Missing::kIsNoted) missing_.clear();
   const SnapshotIndex index(metadata);
   std::vector<const Snapshot*> unread;
   for (const SnapshotId id : snapshots) {
@@ -27,8 +28,12 @@ Status SnapshotManifests::Read(RunContext& run, const TableMetadata& metadata,
   };
   const auto add = [&](std::size_t i, Manifests&& manifests) -> Status {
     run.progress().Advance();
-    if (!manifests) missing_.push_back(unread[i]->manifest_list);
-    Add(unread[i]->id, std::move(manifests).value_or(std::vector<ManifestFile>()));
+    if (manifests) {
+      Add(unread[i]->id, std::move(*manifests));
+    } else {
+      // It stays unread: the caller may need the snapshot when it plans again.
+      missing_.push_back(unread[i]->manifest_list);
+    }
     return {};
   };
   return OrderedParallel<Manifests>(run, unread.size(), parallelism_, read, add);

@@ -25,12 +25,13 @@ class SnapshotManifests {
 
   enum class Missing : std::uint8_t {
     kIsAnError,
-    kIsNoted,  ///< The snapshot has no manifests then; see missing().
+    kIsNoted,  ///< The snapshot counts as not read; see missing().
   };
 
   SnapshotManifests(FileIO& io, int parallelism) : io_(io), parallelism_(parallelism) {}
 
-  /// Reads the lists that were not read before. Ids that the metadata does not have are skipped.
+  /// Reads the lists that were not read before, those that were missing among them. Ids that the
+  /// metadata does not have are skipped.
   /// Errors: those of ReadManifests.
   Status Read(RunContext& run, const TableMetadata& metadata, std::span<const SnapshotId> snapshots,
               Missing missing);
@@ -42,7 +43,7 @@ class SnapshotManifests {
   const ManifestFile& manifest(Index index) const { return manifests_[index]; }
   std::size_t size() const { return manifests_.size(); }
 
-  /// Lists that were not there.
+  /// Lists that were not there when missing ones were last noted.
   const std::vector<Location>& missing() const { return missing_; }
 
  private:

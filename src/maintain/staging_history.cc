@@ -43,6 +43,15 @@ std::optional<SnapshotId> ParseId(std::string_view text) {
   return SnapshotId(id);
 }
 
+/// Is the marked snapshot surely not in the history of this branch? Expired ones may be.
+bool IsOfAnother(const TableMetadata& metadata, const Chain& chain, std::string_view marker) {
+  const auto id = ParseId(marker);
+  const auto found = std::ranges::find(metadata.snapshots, id, &Snapshot::id);
+  if (found == metadata.snapshots.end()) return false;
+  if (std::ranges::find(chain.snapshots, id, &Snapshot::id) != chain.snapshots.end()) return false;
+  return chain.complete || found->sequence_number > chain.snapshots.back()->sequence_number;
+}
+
 Error Refusal(std::string why) {
   return Error(Code::kConflict,
                fmt::format("{}. Find the last staging snapshot whose rows are on the target, and "
@@ -228,13 +237,15 @@ std::vector<const Snapshot*> FindDoubtfulSnapshots(const TableMetadata& metadata
   return Search(metadata, staging, target).Doubtful();
 }
 
-CommitsSince FindCommitsSince(const TableMetadata& metadata, std::string_view target,
-                              SequenceNumber after) {
+CommitsSince FindCommitsSince(const TableMetadata& metadata, std::string_view staging,
+                              std::string_view target, SequenceNumber after) {
   CommitsSince out;
   const Chain chain = ChainOf(metadata, target);
+  const Chain staged = ChainOf(metadata, staging);
   for (const Snapshot* snapshot : chain.snapshots) {
     if (snapshot->sequence_number <= after) return out;
-    if (FindKey(snapshot->summary, kConvertMarker) != nullptr) {
+    const std::string* marker = FindKey(snapshot->summary, kConvertMarker);
+    if (marker != nullptr && !IsOfAnother(metadata, staged, *marker)) {
       out.conversions.insert(out.conversions.begin(), snapshot->sequence_number);
     }
   }

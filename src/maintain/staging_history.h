@@ -49,11 +49,13 @@ std::vector<const Snapshot*> FindDoubtfulSnapshots(const TableMetadata& metadata
 
 /// Sequence numbers of the target's commits since `after`, by what made them.
 struct CommitsSince {
-  std::vector<SequenceNumber> conversions = {};  ///< Ascending.
+  /// Those that promoted a snapshot of the staging branch, or one that has expired; those in place,
+  /// too, which add no rows. Ascending.
+  std::vector<SequenceNumber> conversions = {};
   /// Commits up to here are not in the history any more: who made them is unknown.
   SequenceNumber unknown_up_to{0};
 };
-CommitsSince FindCommitsSince(const TableMetadata& metadata, std::string_view target,
-                              SequenceNumber after);
+CommitsSince FindCommitsSince(const TableMetadata& metadata, std::string_view staging,
+                              std::string_view target, SequenceNumber after);
 
 }  // namespace icewright

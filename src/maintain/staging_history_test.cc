@@ -175,17 +175,33 @@ TEST(StagingHistoryTest, ABrokenMarkerIsNamed) {
 
 TEST(StagingHistoryTest, CommitsSinceTellConversionsFromOthers) {
   const TableMetadata table = TableOf({{"1", "2<1", "3<2*9", "4<3", "5<4*9"}, 5, 1});
-  const CommitsSince since = FindCommitsSince(table, "main", SequenceNumber(1));
+  const CommitsSince since = FindCommitsSince(table, "staging", "main", SequenceNumber(1));
   EXPECT_THAT(since.conversions, ElementsAre(SequenceNumber(3), SequenceNumber(5)));
   EXPECT_EQ(Raw(since.unknown_up_to), 0);
-  EXPECT_THAT(FindCommitsSince(table, "main", SequenceNumber(3)).conversions,
+  EXPECT_THAT(FindCommitsSince(table, "staging", "main", SequenceNumber(3)).conversions,
               ElementsAre(SequenceNumber(5)));
+}
+
+TEST(StagingHistoryTest, PromotionsOfAnotherBranchAreCommitsOfOthers) {
+  // 8 and 9 are of other branches; 2 is the staging branch's, 5 may have been.
+  const std::vector<std::string> snapshots = {"1",       "2<1",     "8<1", "10<1*2",
+                                              "11<10*8", "12<11*5", "9<1", "13<12*9"};
+  const auto conversions = [](const TableMetadata& table) {
+    return FindCommitsSince(table, "staging", "main", SequenceNumber(1)).conversions;
+  };
+  EXPECT_THAT(conversions(TableOf({snapshots, 13, 2})),
+              ElementsAre(SequenceNumber(4), SequenceNumber(6)));
+  // What a branch that is cut off had before nobody knows: 8 is older than 7, 9 is not.
+  std::vector<std::string> cut = snapshots;
+  cut.insert(cut.begin() + 3, "7<6");
+  EXPECT_THAT(conversions(TableOf({cut, 13, 7})),
+              ElementsAre(SequenceNumber(5), SequenceNumber(6), SequenceNumber(7)));
 }
 
 TEST(StagingHistoryTest, ExpiredCommitsAreUnknown) {
   const TableMetadata table = TableOf({{"1", "9", "4<3", "5<4"}, 5, 1});
-  EXPECT_EQ(Raw(FindCommitsSince(table, "main", SequenceNumber(1)).unknown_up_to), 2);
-  EXPECT_EQ(Raw(FindCommitsSince(table, "main", SequenceNumber(3)).unknown_up_to), 0)
+  EXPECT_EQ(Raw(FindCommitsSince(table, "staging", "main", SequenceNumber(1)).unknown_up_to), 2);
+  EXPECT_EQ(Raw(FindCommitsSince(table, "staging", "main", SequenceNumber(3)).unknown_up_to), 0)
       << "the numbers asked for are all there";
 }
 

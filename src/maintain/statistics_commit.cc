@@ -28,11 +28,13 @@ class StatisticsCommit {
           fmt::format("{} stays: the table may name it already", path().text()));
       return error;
     }
-    if (error.code() != Code::kConflict && !KnownToBeAbsent()) {
+    if (!RetryTransient(run_, [&] { return table_.Refresh(run_); })) {
       report_.notes.push_back(
           fmt::format("{} stays: it is not known whether the table names it", path().text()));
       return error;
     }
+    // Even after a conflict: a request whose answer was lost may have been repeated on the way.
+    if (IsNamed(path())) return Finish();
     Delete(path());
     return error;
   }

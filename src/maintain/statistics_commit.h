@@ -28,8 +28,9 @@ using NewStatistics = std::variant<StatisticsFile, PartitionStatisticsFile>;
 
 /// Registers a complete file in place of the one that its snapshot has, with retries. Afterwards
 /// the replaced file is deleted unless something of the table still names it or gc.enabled is
-/// false; if that fails it is a leftover. If the commit is known to have failed the new file is
-/// deleted; after an unknown outcome both stay. Sets outcome, notes and leftovers of the report.
+/// false; if that fails it is a leftover. If the commit fails and the table, loaded again, does not
+/// name the new file, that is deleted; after an unknown outcome both stay. Sets outcome, notes and
+/// leftovers of the report.
 /// Errors: kConflict (the snapshot expired meanwhile), kCommitUnknown, those of Table::Commit.
 Status CommitStatistics(RunContext& run, Table& table, const NewStatistics& statistics,
                         TaskReport& report);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "maintain/expire_test_table.h"
+#include "testing/answering_operations.h"
 
 namespace icewright {
 namespace {
@@ -27,8 +28,11 @@ class StatisticsCommitTest : public ::testing::Test {
 
   /// Writes a file and registers it.
   Status Commit(SnapshotId snapshot, const std::string& name, bool of_partitions = false) {
+    return CommitTo(table_.Load(), snapshot, name, of_partitions);
+  }
+  Status CommitTo(Table loaded, SnapshotId snapshot, const std::string& name,
+                  bool of_partitions = false) {
     table_.MakeFile(table_.PathOf(name));
-    Table loaded = table_.Load();
     NewStatistics statistics;
     if (of_partitions) {
       PartitionStatisticsFile file;
@@ -139,6 +143,20 @@ TEST_F(StatisticsCommitTest, AfterAnUnknownOutcomeBothFilesStay) {
     table_.before_read = {};
   }
   EXPECT_THAT(StatisticsFiles(), UnorderedElementsAre("1.stats", "2.stats", "3.stats"));
+}
+
+// What the table names is not deleted, whatever the catalog answers.
+TEST_F(StatisticsCommitTest, ACommitThatLandedAgainstItsAnswerIsDone) {
+  table_.Update({SetProperties{{{"commit.retry.num-retries", "0"}}}});
+  ASSERT_THAT(Commit(first_, "1.stats"), IsOk());
+  for (const Code code : {Code::kConflict, Code::kIo}) {
+    const std::string name = code == Code::kConflict ? "2.stats" : "3.stats";
+    EXPECT_THAT(CommitTo(AnswerCommitWith(table_.Load(), Error(code, "lost")), first_, name),
+                IsOk());
+    EXPECT_EQ(report_.outcome, TaskOutcome::kDone);
+    EXPECT_THAT(Named(), ElementsAre(name));
+    EXPECT_THAT(StatisticsFiles(), ElementsAre(name)) << "the replaced one goes";
+  }
 }
 
 TEST_F(StatisticsCommitTest, AFailedDeletionIsALeftover) {

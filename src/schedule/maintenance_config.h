@@ -39,7 +39,7 @@ struct TableConfig {
   int max_read_back = 100;
   std::string uid_suffix = {};
   std::map<std::string, std::string> lock = {};  ///< For ReadLockConfig: flink-maintenance.lock.*
-  Milliseconds lease{60'000};
+  Milliseconds lease{60'000};                    ///< Range: >= 1 s.
   std::vector<ScheduledTask> tasks = {};
   std::vector<const TaskType*> task_types = {};  ///< Of `tasks`, one by one.
   bool service_expiry_disabled = false;          ///< S3 Tables: its own expiry is switched off.

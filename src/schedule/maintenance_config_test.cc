@@ -373,6 +373,10 @@ TEST(MaintenanceConfigTest, MistakesAreNamed) {
       {t + "policy: jave\n      expire-snapshots:", "policy 'jave' is neither default nor java"},
       {t + "max-read-back: 0\n      expire-snapshots:", "max-read-back must be at least 1"},
       {t + "rate-limit: [1s]\n      expire-snapshots:", "rate-limit is no list"},
+      {t + "lock-lease: 0s\n      expire-snapshots:",
+       "f.yaml:4: lock-lease: a lease below 1s is lost by accident"},
+      {t + "lock-lease: 999ms\n      expire-snapshots:", "a lease below 1s is lost by accident"},
+      {"  defaults: {lock-lease: -5s}\n" + t + "expire-snapshots:", "lock-lease"},
   };
   for (const BadCase& test : cases) {
     EXPECT_THAT(Read(test.yaml), HasError(Code::kInvalidArgument, HasSubstr(test.message)))

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/guarded.h"
 #include "schedule/child_protocol.h"
 
 namespace icewright {
@@ -33,7 +34,8 @@ struct MaintenanceService::Entry {
 
   // Used by whoever has set `busy`, and by nobody else.
   std::unique_ptr<TableScheduler> scheduler;
-  std::optional<std::string> slot;  // taken, but no run has started yet
+  std::optional<std::string> slot;      // taken, but no run has started yet
+  std::optional<std::string> run_slot;  // of a run that has started, but is not handed over yet
 
   // Guarded by the service's mutex.
   bool busy = false;
@@ -43,6 +45,7 @@ struct MaintenanceService::Entry {
   TableStatus status;
   std::optional<ActiveRunStatus> active;
   std::shared_ptr<LockFactory> locks;  // once it is open
+  bool owes_release = false;
   RunView view;
 
   bool idle() const { return !busy && !active && mail.empty(); }
@@ -102,17 +105,71 @@ void MaintenanceService::AddWanted() {
   });
 }
 
+// The mutex is held.
+void MaintenanceService::LetGo() {
+  std::erase_if(entries_, [&](const auto& entry) {
+    if (!entry->retired || !entry->idle()) return false;
+    // A successor's locks are others: to them, this one is held by a stranger who lives.
+    if (entry->owes_release) {
+      owed_.push_back({entry->table.key, entry->locks->TableLock(), time_->Now()});
+    }
+    return true;
+  });
+}
+
+// Returns how long nothing more is to be released.
+Milliseconds MaintenanceService::ReleaseOwed() {
+  std::vector<OwedRelease> due;
+  Milliseconds wait = kLongestWait;
+  {
+    const std::scoped_lock lock(mutex_);
+    const TimePoint now = time_->Now();
+    std::erase_if(owed_, [&](OwedRelease& owed) {
+      if (owed.next > now) {
+        wait = std::min(wait, Milliseconds(owed.next - now));
+        return false;
+      }
+      due.push_back(std::move(owed));
+      return true;
+    });
+  }
+  for (const OwedRelease& owed : due) {
+    const Status handed_over = Guarded([&]() -> Status {
+      look_pool_.Submit([this, owed] { Release(owed); });
+      return {};
+    });
+    if (handed_over) continue;
+    const std::scoped_lock lock(mutex_);
+    owed_.push_back(owed);
+  }
+  return wait;
+}
+
+void MaintenanceService::Release(OwedRelease owed) {
+  const Status released = Guarded([&] { return owed.lock->Release(); });
+  if (released) return;
+  options_.log->Warning(
+      fmt::format("{}: the lock cannot be released: {}", owed.table, released.error().message()));
+  {
+    const std::scoped_lock lock(mutex_);
+    owed.next = time_->Now() + options_.reopen_delay;
+    owed_.push_back(std::move(owed));
+  }
+  signal_.Notify();
+}
+
 // Hands out what is to be done now; returns how long there is nothing more.
 Milliseconds MaintenanceService::ServeDue() {
   std::vector<std::shared_ptr<Entry>> due;
   Milliseconds wait = kLongestWait;
   {
     const std::scoped_lock lock(mutex_);
+    due.reserve(entries_.size() + wanted_.size());  // who is busy must get there
     for (const auto& entry : entries_) {
-      if (!entry->retired) continue;
-      if (const auto pool = slots_.Forget(entry->number)) FreeSlot(*entry, *pool);
+      if (entry->retired) slots_.Forget(entry->number);
     }
-    std::erase_if(entries_, [](const auto& entry) { return entry->retired && entry->idle(); });
+    TellGranted();
+    LetGo();
     AddWanted();
     const TimePoint now = time_->Now();
     for (const auto& entry : entries_) {
@@ -126,7 +183,14 @@ Milliseconds MaintenanceService::ServeDue() {
       }
     }
   }
-  for (const auto& entry : due) look_pool_.Submit([this, entry] { Serve(entry); });
+  for (const auto& entry : due) {
+    const Status handed_over = Guarded([&]() -> Status {
+      look_pool_.Submit([this, entry] { Serve(entry); });
+      return {};
+    });
+    if (!handed_over) Abandon(*entry, handed_over.error());
+  }
+  wait = std::min(wait, ReleaseOwed());
   // Work on this thread has used up time.
   return due.empty() || options_.look_threads > 0 ? wait : Milliseconds(0);
 }
@@ -197,6 +261,15 @@ std::optional<StartedRun> MaintenanceService::Next(Entry& entry) {
 }
 
 void MaintenanceService::Serve(const std::shared_ptr<Entry>& entry) {
+  const Status served = Guarded([&]() -> Status {
+    ServeOnce(entry);
+    return {};
+  });
+  if (!served) Abandon(*entry, served.error());
+  signal_.Notify();
+}
+
+void MaintenanceService::ServeOnce(const std::shared_ptr<Entry>& entry) {
   std::optional<TimePoint> next_wake;
   std::optional<StartedRun> started;
   if (Open(entry)) {
@@ -207,32 +280,73 @@ void MaintenanceService::Serve(const std::shared_ptr<Entry>& entry) {
     const std::scoped_lock lock(mutex_);
     entry->mail.clear();
   }
-  bool stopping = false;
   {
     const std::scoped_lock lock(mutex_);
-    stopping = stopping_;
+    // From now on a slot belongs to the run.
+    std::optional<std::string> slot = std::exchange(entry->slot, std::nullopt);
     if (started) {
+      entry->run_slot = std::move(slot);
       entry->active = ActiveRunStatus{.run_id = started->record.run_id,
                                       .table = started->record.table,
                                       .task = started->record.task,
                                       .started = started->record.started,
                                       .progress = {}};
+    } else if (slot) {
+      slots_.Free(*slot);
     }
-    // From now on a slot belongs to the run.
-    const std::optional<std::string> slot = std::exchange(entry->slot, std::nullopt);
-    if (slot && !started) FreeSlot(*entry, *slot);
     // A grant that nobody took goes on to the next in the queue.
-    if (entry->scheduler && !entry->scheduler->waits_for_gate()) {
-      if (const auto pool = slots_.Forget(entry->number)) FreeSlot(*entry, *pool);
-    }
+    if (entry->scheduler && !entry->scheduler->waits_for_gate()) slots_.Forget(entry->number);
+    TellGranted();
     if (entry->scheduler) entry->status = entry->scheduler->status();
-    entry->next_wake = stopping ? std::nullopt : next_wake;
-    entry->busy = false;
+    entry->owes_release = entry->scheduler && entry->scheduler->owes_release();
   }
   if (started) Launch(entry, std::move(*started));
-  signal_.Notify();
+  const std::scoped_lock lock(mutex_);
+  entry->next_wake = stopping_ ? std::nullopt : next_wake;
+  entry->busy = false;
 }
 
+// After an exception nobody knows how far the scheduler came. The table is opened anew, from what
+// the store knows; but not while a run needs this one.
+void MaintenanceService::Abandon(Entry& entry, const Error& error) {
+  std::unique_ptr<TableScheduler> broken;
+  const auto slot = std::exchange(entry.slot, std::nullopt);
+  const auto run_slot = std::exchange(entry.run_slot, std::nullopt);
+  {
+    const std::scoped_lock lock(mutex_);
+    // A run that was not handed over does not take place.
+    if (run_slot) entry.active.reset();
+    if (!entry.active) {
+      broken = std::move(entry.scheduler);
+      entry.locks.reset();
+      entry.owes_release = false;
+    }
+  }
+  // What fails here, too, is told by the status; a lock that stays ends with its lease.
+  const Status told = Guarded([&]() -> Status {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& taken : {slot, run_slot}) {
+      if (taken) slots_.Free(*taken);
+    }
+    slots_.Forget(entry.number);
+    TellGranted();
+    entry.status.last_error = error.message();
+    options_.log->Warning(fmt::format("{}: {}", entry.table.key, error.message()));
+    return {};
+  });
+  const Status released = Guarded([&]() -> Status {
+    return broken ? broken->services().locks->TableLock()->Release() : Status();
+  });
+  broken.reset();
+  const std::scoped_lock lock(mutex_);
+  if (!told || !released) {
+    entry.status.last_error = (told ? released : told).error().message();
+  }
+  entry.next_wake = stopping_ ? std::nullopt : std::optional(time_->Now() + options_.reopen_delay);
+  entry.busy = false;
+}
+
+// The caller is Serve; the entry is busy.
 void MaintenanceService::Launch(const std::shared_ptr<Entry>& entry, StartedRun started) {
   const std::string name = entry->scheduler->task(started.task).pool;
   const auto pool = run_pools_.find(name);
@@ -240,12 +354,13 @@ void MaintenanceService::Launch(const std::shared_ptr<Entry>& entry, StartedRun 
   workers.Submit([this, entry, started = std::move(started)]() mutable {
     RunTask(entry, std::move(started));
   });
+  entry->run_slot.reset();
 }
 
-void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun started) {
+Status MaintenanceService::CarryOut(Entry& entry, const StartedRun& started, TaskReport& report) {
   // The scheduler's task list and services never change; only its state belongs to `busy`.
-  const ScheduledTask& task = entry->scheduler->task(started.task);
-  const TableSchedulerServices& services = entry->scheduler->services();
+  const ScheduledTask& task = entry.scheduler->task(started.task);
+  const TableSchedulerServices& services = entry.scheduler->services();
   PoolOptions pool;
   {
     const std::scoped_lock lock(mutex_);
@@ -256,33 +371,39 @@ void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun
   if (task.child && services.aim) services.aim(child);
   child.threads = task.parallelism.value_or(pool.threads_per_task());
   child.memory_limit_bytes = pool.memory_per_task();
-  const RunRequest request{.table = entry->table.key,
-                           .run_id = started.record.run_id,
-                           .task = task.task,
-                           .child = task.child ? &child : nullptr,
-                           .load = services.load,
-                           .lock = services.locks->TableLock(),
-                           .lease = options_.lease,
-                           .max_run_time = task.trigger.schedule.extras.max_run_time,
-                           .threads = child.threads,
-                           .memory_limit_bytes = child.memory_limit_bytes,
-                           .stop = stop_runs_.get_token(),
-                           .clock = options_.clock,
-                           .time = time_.get(),
-                           .log = options_.log,
-                           .view = &entry->view};
+  return runner_.Run({.table = entry.table.key,
+                      .run_id = started.record.run_id,
+                      .task = task.task,
+                      .child = task.child ? &child : nullptr,
+                      .load = services.load,
+                      .lock = services.locks->TableLock(),
+                      .lease = services.locks->lease(),
+                      .max_run_time = task.trigger.schedule.extras.max_run_time,
+                      .threads = child.threads,
+                      .memory_limit_bytes = child.memory_limit_bytes,
+                      .stop = stop_runs_.get_token(),
+                      .clock = options_.clock,
+                      .time = time_.get(),
+                      .log = options_.log,
+                      .view = &entry.view},
+                     report);
+}
+
+void MaintenanceService::RunTask(const std::shared_ptr<Entry>& entry, StartedRun started) {
   TaskReport report;
-  const Status status = runner_.Run(request, report);
+  const Status status = Guarded([&] { return CarryOut(*entry, started, report); });
   {
     const std::scoped_lock lock(mutex_);
+    const std::string& pool = entry->scheduler->task(started.task).pool;
     slots_.CountBytes(BytesOf(report), time_->Now());
+    slots_.Free(pool);
+    TellGranted();
     entry->active.reset();
     auto finish = [started = std::move(started), status,
                    report = std::move(report)](TableScheduler& scheduler) mutable {
       return scheduler.Finish(std::move(started), status, report);
     };
     entry->mail.emplace_front(std::move(finish));
-    Grant(slots_.Free(entry->number, task.pool));
   }
   signal_.Notify();
 }
@@ -292,24 +413,21 @@ std::string MaintenanceService::Gate(Entry& entry, const ScheduledTask& task) {
   const std::scoped_lock lock(mutex_);
   if (stopping_) return "the service stops";
   if (entry.retired) return "the configuration has changed";
-  if (entry.slot) return {};
+  if (entry.slot == task.pool) return {};
+  if (entry.slot) slots_.Free(*std::exchange(entry.slot, std::nullopt));
   std::string reason = slots_.Take(entry.number, task.pool, MovesBytes(task), time_->Now());
   if (reason.empty()) entry.slot = task.pool;
+  TellGranted();
   return reason;
 }
 
 // The mutex is held.
-void MaintenanceService::FreeSlot(Entry& entry, const std::string& pool) {
-  Grant(slots_.Free(entry.number, pool));
-}
-
-// The mutex is held.
-void MaintenanceService::Grant(std::optional<RunSlots::TableNumber> table) {
-  if (!table) return;
-  for (const auto& entry : entries_) {
-    if (entry->number != *table) continue;
-    entry->mail.emplace_back([](TableScheduler& scheduler) { return scheduler.GateOpened(); });
-    return;
+void MaintenanceService::TellGranted() {
+  for (const RunSlots::TableNumber table : slots_.TakeGranted()) {
+    for (const auto& entry : entries_) {
+      if (entry->number != table) continue;
+      entry->mail.emplace_back([](TableScheduler& scheduler) { return scheduler.GateOpened(); });
+    }
   }
 }
 

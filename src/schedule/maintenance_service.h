@@ -29,9 +29,10 @@ struct ServiceOptions {
   int look_threads = 4;  ///< Tables looked at at the same time. 0: everything on Run's thread.
   std::map<std::string, PoolOptions> pools = {};    ///< "" is the default pool.
   std::optional<std::int64_t> bytes_per_hour = {};  ///< Input of runs that rewrite data.
-  Milliseconds stop_grace{30'000};    ///< A stop lets runs end by themselves for so long.
-  Milliseconds reopen_delay{60'000};  ///< A table that cannot be opened is tried again then.
-  Milliseconds lease{60'000};         ///< Of the locks.
+  Milliseconds stop_grace{30'000};  ///< A stop lets runs end by themselves for so long.
+  /// A table that cannot be opened, or whose look ended with an exception, is tried again then; so
+  /// is the release of a lock of a table that is gone.
+  Milliseconds reopen_delay{60'000};
   Clock* clock = &Clock::System();
   Log* log = &Log::Silent();
 };
@@ -71,18 +72,28 @@ class MaintenanceService {
 
  private:
   struct Entry;
+  struct OwedRelease {
+    std::string table;
+    std::shared_ptr<MaintenanceLock> lock;  // nobody else has it any more
+    TimePoint next;
+  };
   using Mail = std::function<std::optional<StartedRun>(TableScheduler&)>;
 
   void AddWanted();
+  void LetGo();
   Milliseconds ServeDue();
+  Milliseconds ReleaseOwed();
+  void Release(OwedRelease owed);
   void Serve(const std::shared_ptr<Entry>& entry);
+  void ServeOnce(const std::shared_ptr<Entry>& entry);
+  void Abandon(Entry& entry, const Error& error);
   bool Open(const std::shared_ptr<Entry>& entry);
   std::optional<StartedRun> Next(Entry& entry);
   void Launch(const std::shared_ptr<Entry>& entry, StartedRun started);
   void RunTask(const std::shared_ptr<Entry>& entry, StartedRun started);
+  Status CarryOut(Entry& entry, const StartedRun& started, TaskReport& report);
   std::string Gate(Entry& entry, const ScheduledTask& task);
-  void FreeSlot(Entry& entry, const std::string& pool);
-  void Grant(std::optional<RunSlots::TableNumber> table);
+  void TellGranted();
   Status Post(const std::string& table, Mail mail);
   void Stop();
 
@@ -95,6 +106,7 @@ class MaintenanceService {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_
   std::vector<ServiceTable> wanted_;             // guarded by mutex_: waiting for retired entries
+  std::vector<OwedRelease> owed_;                // guarded by mutex_
   mutable RunSlots slots_;                       // guarded by mutex_
   RunSlots::TableNumber next_number_ = 0;        // guarded by mutex_
   bool stopping_ = false;                        // guarded by mutex_

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <new>
 
+#include "schedule/flaky_test_lock.h"
 #include "schedule/scheduler_test_table.h"
 
 namespace icewright {
@@ -68,20 +70,23 @@ class MaintenanceServiceTest : public ::testing::Test {
     auto open = [this, name, tasks = std::move(tasks)](
                     StartGate gate) -> Result<std::unique_ptr<TableScheduler>> {
       ++opens_[name];
-      IW_ASSIGN(auto locks, MakeMemoryLocks(locks_, name, {.clock = &clock_, .log = &log_}));
+      IW_ASSIGN(auto locks,
+                MakeMemoryLocks(locks_, name, {.lease = lease_, .clock = &clock_, .log = &log_}));
+      if (wrap_locks_) locks = wrap_locks_(locks);
       return TableScheduler::Open(
           {.table = name,
            .key = name,
            .triggers = {.rate_limit = Milliseconds(1000), .lock_check_delay = Milliseconds(300)}},
           tasks,
-          {.load = [this](RunContext& run) -> Result<icewright::Table> {
+          {.load = [this, name](RunContext& run) -> Result<icewright::Table> {
+             if (before_load_) before_load_(name);
              return table_.history.catalog().LoadTable(run, kHistoryTable);
            },
            .locks = locks,
            .store = store_,
            .time = time_,
            .clock = &clock_,
-           .log = &log_,
+           .log = tables_log_,
            .gate = std::move(gate)});
     };
     return {.key = name, .fingerprint = fingerprint, .open = std::move(open)};
@@ -112,6 +117,10 @@ class MaintenanceServiceTest : public ::testing::Test {
   std::shared_ptr<SteadyTime> time_;
   InProcessRunner runner_;
   std::unique_ptr<MaintenanceService> service_;
+  Milliseconds lease_{60'000};
+  Log* tables_log_ = &log_;
+  std::function<void(const std::string&)> before_load_;
+  std::function<std::shared_ptr<LockFactory>(std::shared_ptr<LockFactory>)> wrap_locks_;
   std::map<std::string, int> opens_;
   std::vector<std::string> ran_;
 };
@@ -206,6 +215,103 @@ TEST_F(MaintenanceServiceTest, TheByteBudgetHoldsBackRewritesOnly) {
   EXPECT_EQ(service_->status().tables[0].waits_for, "bytes-per-hour 150 B is used up");
 }
 
+// What a run asks its lock by; the lock was made with it.
+class LeaseReader final : public TaskRunner {
+ public:
+  Status Run(const RunRequest& request, TaskReport&) override {
+    lease = request.lease;
+    return {};
+  }
+  Milliseconds lease{0};
+};
+
+TEST_F(MaintenanceServiceTest, HeartbeatsFollowTheLeaseOfTheTablesLocks) {
+  LeaseReader runner;
+  MaintenanceService service({.look_threads = 0, .clock = &clock_, .log = &log_}, runner, time_);
+  lease_ = Milliseconds(5000);
+  service.SetTables({Table("t", {Task("a", {.on_commit_count = 1})})});
+  service.Run(clock_.StopAfter(Milliseconds(100)));
+  EXPECT_EQ(runner.lease, Milliseconds(5000));
+}
+
+// Its successor has locks of its own, for which the old one is a stranger that lives.
+TEST_F(MaintenanceServiceTest, ATableThatIsLetGoStillFreesItsLock) {
+  Make({.reopen_delay = Milliseconds(700)});
+  int failing_releases = 3;
+  wrap_locks_ = [&](const std::shared_ptr<LockFactory>& locks) {
+    const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
+    flaky->away = false;
+    flaky->failing_releases = std::exchange(failing_releases, 0);
+    return std::make_shared<LockFactory>(flaky, locks->RecoveryLock(), locks->lease());
+  };
+  const auto changed = Table("t", {Task("b", {.on_interval = Milliseconds(1000)})}, "2");
+  service_->SetTables({Table("t",
+                             {Scheduled("a", {.on_commit_count = 1},
+                                        [&](RunContext&, icewright::Table&, TaskReport&) -> Status {
+                                          service_->SetTables({changed});
+                                          return {};
+                                        })},
+                             "1")});
+  Play(Milliseconds(5500));
+  EXPECT_THAT(ran_, ElementsAre("b", "b", "b", "b")) << "the lease is over much later";
+}
+
+TEST_F(MaintenanceServiceTest, AnExceptionInALookCostsItsTableAMomentAndOthersNothing) {
+  Make({.reopen_delay = Milliseconds(5000)});
+  int opened = 0;
+  ServiceTable vain = Table("vain", {Task("v", {.on_commit_count = 1})});
+  vain.open = [&, open = vain.open](StartGate gate) {
+    if (++opened == 1) throw std::bad_alloc();
+    return open(std::move(gate));
+  };
+  int looked = 0;
+  before_load_ = [&](const std::string& name) {
+    if (name == "bad" && ++looked == 1) throw std::bad_alloc();
+  };
+  service_->SetTables({vain, Table("bad", {Task("b", {.on_commit_count = 1})}),
+                       Table("good", {Task("a", {.on_interval = Milliseconds(1000)})})});
+  Play(Milliseconds(5500));
+  EXPECT_THAT(ran_, ElementsAre("a", "a", "a", "a", "v", "b", "a")) << "5 s later";
+  EXPECT_THAT(log_.text(), HasSubstr("vain: out of memory"));
+  EXPECT_THAT(log_.text(), HasSubstr("bad: out of memory"));
+  EXPECT_EQ(service_->status().tables[1].last_error, "");
+}
+
+// Throws when a line is written.
+class BadLog final : public Log {
+ public:
+  explicit BadLog(std::string line) : line_(std::move(line)) {}
+  void Write(LogLevel, std::string_view message) override {
+    if (line_.empty() || message.find(line_) == std::string_view::npos) return;
+    line_.clear();
+    throw std::runtime_error("the log is full");
+  }
+
+ private:
+  std::string line_;
+};
+
+// The run has its lock and its record, and is not carried out; or it is over, and not yet closed.
+TEST_F(MaintenanceServiceTest, AnExceptionAroundARunLosesNeitherTheRunNorTheLock) {
+  for (const std::string line : {"run 1 of a starts", "run 1 of a: done"}) {
+    SetUp();
+    ran_.clear();
+    BadLog log(line);
+    tables_log_ = &log;
+    Make({.reopen_delay = Milliseconds(2000)});
+    service_->SetTables({Table("t", {Task("a", {.on_commit_count = 1})})});
+    Play(Milliseconds(5000));  // the lease of the lock is longer
+    EXPECT_THAT(log_.text(), HasSubstr("t: unexpected exception: the log is full"));
+    EXPECT_EQ(ran_.back(), "a");
+    IW_ASSERT_OK_AND_ASSIGN(auto records, store_->Runs("t", 10));
+    std::ranges::reverse(records);
+    ASSERT_GE(records.size(), 2U) << line;
+    EXPECT_EQ(records[0].outcome, "interrupted");
+    EXPECT_EQ(records[1].outcome, "done");
+    EXPECT_EQ(records[1].reason, "continues a run that was stopped");
+  }
+}
+
 // Three tables that are always due, one slot: everybody gets the same.
 TEST_F(MaintenanceServiceTest, TablesShareASlotFairly) {
   Make({});
@@ -266,54 +372,6 @@ TEST(MaintenanceServiceThreadsTest, AThousandTablesHaveTheirRuns) {
   for (const TableStatus& status : service.status().tables) {
     EXPECT_EQ(status.tasks.at(0).succeeded, 1) << status.table;
   }
-}
-
-// ---- Slots
-
-TEST(RunSlotsTest, SlotsGoRoundInTheOrderOfAsking) {
-  RunSlots slots({{"", {.concurrent_tasks = 1}}}, {});
-  const TimePoint now = FromMillis(0);
-  EXPECT_EQ(slots.Take(1, "", false, now), "");
-  EXPECT_EQ(slots.Take(2, "", false, now), "a free slot: 1 task(s) run");
-  EXPECT_NE(slots.Take(3, "", false, now), "");
-  EXPECT_NE(slots.Take(2, "", false, now), "") << "asking again keeps the place";
-  EXPECT_EQ(slots.Free(1, ""), 2U);
-  EXPECT_NE(slots.Take(1, "", false, now), "") << "nobody jumps the queue";
-  EXPECT_NE(slots.Take(3, "", false, now), "");
-  EXPECT_EQ(slots.Take(2, "", false, now), "");
-  EXPECT_EQ(slots.used(""), 1);
-  EXPECT_EQ(slots.Free(2, ""), 3U);
-  EXPECT_EQ(slots.Forget(3), "") << "3 does not want it any more";
-  EXPECT_EQ(slots.Free(3, ""), 1U);
-  EXPECT_EQ(slots.Take(1, "", false, now), "");
-  EXPECT_EQ(slots.Free(1, ""), std::nullopt);
-  EXPECT_EQ(slots.used(""), 0);
-}
-
-TEST(RunSlotsTest, PoolsAreApart) {
-  RunSlots slots({{"", {}}, {"big", {.concurrent_tasks = 2, .threads = 4, .memory_bytes = 100}}},
-                 {});
-  const TimePoint now = FromMillis(0);
-  EXPECT_EQ(slots.Take(1, "", false, now), "");
-  EXPECT_EQ(slots.Take(2, "big", false, now), "");
-  EXPECT_EQ(slots.Take(3, "big", false, now), "");
-  EXPECT_EQ(slots.Take(4, "big", false, now), "a free slot: 2 task(s) run in pool big");
-  EXPECT_EQ(slots.Free(1, ""), std::nullopt);
-  EXPECT_EQ(slots.Free(3, "big"), 4U);
-  EXPECT_EQ(slots.pool("big").threads_per_task(), 2);
-  EXPECT_EQ(slots.pool("big").memory_per_task(), 50);
-}
-
-TEST(RunSlotsTest, BytesOfTheLastHour) {
-  RunSlots slots({}, 100);
-  const auto at = [](int minutes) { return FromMillis(minutes * 60'000); };
-  slots.CountBytes(60, at(0));
-  EXPECT_EQ(slots.Take(1, "", true, at(1)), "");
-  slots.CountBytes(60, at(10));
-  EXPECT_EQ(slots.Take(2, "", true, at(11)), "bytes-per-hour 100 B is used up");
-  EXPECT_EQ(slots.BytesLastHour(at(59)), 120);
-  EXPECT_EQ(slots.BytesLastHour(at(60)), 60);
-  EXPECT_NE(slots.Take(2, "", true, at(60)), "bytes-per-hour 100 B is used up");
 }
 
 }  // namespace

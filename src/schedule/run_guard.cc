@@ -5,14 +5,23 @@
 #include <algorithm>
 
 namespace icewright {
+namespace {
+
+// A lock without a lease is asked all the same: it may be freed by force.
+Milliseconds IntervalOf(const RunRequest& request) {
+  constexpr Milliseconds kWithoutLease{15'000};
+  return request.lease > Milliseconds(0) ? HeartbeatInterval(request.lease) : kWithoutLease;
+}
+
+}  // namespace
 
 RunGuard::RunGuard(const RunRequest& request)
     : request_(request),
       deadline_(request.max_run_time ? std::optional(request.time->Now() + *request.max_run_time)
                                      : std::nullopt),
-      next_beat_(request.time->Now() + HeartbeatInterval(request.lease)),
+      next_beat_(request.time->Now() + IntervalOf(request)),
       outer_(request.stop, [this] { source_.request_stop(); }),
-      ticker_(std::clamp(HeartbeatInterval(request.lease), Milliseconds(1), Milliseconds(250)),
+      ticker_(std::clamp(IntervalOf(request), Milliseconds(1), Milliseconds(250)),
               [this] { Tick(); }) {}
 
 Status RunGuard::MayWrite() {
@@ -38,7 +47,7 @@ void RunGuard::Tick() {
 Status RunGuard::Renew() {
   if (lost_) return *lost_;
   const Status renewed = request_.lock->Renew();
-  next_beat_ = request_.time->Now() + HeartbeatInterval(request_.lease);
+  next_beat_ = request_.time->Now() + IntervalOf(request_);
   if (!renewed && renewed.error().code() == Code::kLockLost) {
     request_.log->Warning(fmt::format("run {} of {} on {}: {}", request_.run_id,
                                       request_.task->name(), request_.table,

@@ -23,12 +23,12 @@ const PoolOptions& RunSlots::pool(const std::string& name) const {
 std::string RunSlots::Take(TableNumber table, const std::string& name, bool moves_bytes,
                            TimePoint now) {
   if (moves_bytes && bytes_per_hour_ && BytesLastHour(now) >= *bytes_per_hour_) {
+    DropGrants(table);
     return fmt::format("bytes-per-hour {} is used up", FormatByteSize(*bytes_per_hour_));
   }
-  if (const auto grant = granted_.find(table); grant != granted_.end() && grant->second == name) {
-    granted_.erase(grant);
-    return {};
-  }
+  const bool granted = granted_.erase({table, name}) > 0;
+  DropGrants(table);
+  if (granted) return {};
   std::deque<TableNumber>& queue = waiting_[name];
   if (used_[name] < pool(name).concurrent_tasks) {
     ++used_[name];
@@ -40,27 +40,29 @@ std::string RunSlots::Take(TableNumber table, const std::string& name, bool move
                      name.empty() ? "" : " in pool " + name);
 }
 
-std::optional<RunSlots::TableNumber> RunSlots::Free(TableNumber table, const std::string& name) {
-  if (const auto grant = granted_.find(table); grant != granted_.end() && grant->second == name) {
-    granted_.erase(grant);
-  }
+void RunSlots::Free(const std::string& name) {
   std::deque<TableNumber>& queue = waiting_[name];
   if (queue.empty()) {
     --used_[name];
-    return {};
+    return;
   }
   // The slot goes from hand to hand: nobody can jump the queue.
-  const TableNumber next = queue.front();
+  granted_.emplace(queue.front(), name);
+  to_tell_.push_back(queue.front());
   queue.pop_front();
-  granted_[next] = name;
-  return next;
 }
 
-std::optional<std::string> RunSlots::Forget(TableNumber table) {
+void RunSlots::DropGrants(TableNumber table) {
+  for (auto it = granted_.lower_bound({table, ""}); it != granted_.end() && it->first == table;) {
+    const std::string name = it->second;
+    it = granted_.erase(it);
+    Free(name);
+  }
+}
+
+void RunSlots::Forget(TableNumber table) {
   for (auto& [name, queue] : waiting_) std::erase(queue, table);
-  const auto grant = granted_.find(table);
-  if (grant == granted_.end()) return {};
-  return grant->second;
+  DropGrants(table);
 }
 
 void RunSlots::CountBytes(std::int64_t bytes, TimePoint now) {

@@ -8,8 +8,11 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/memory_budget.h"
@@ -37,16 +40,20 @@ class RunSlots {
 
   const PoolOptions& pool(const std::string& name) const;
 
-  /// Takes a slot for the table, or queues it and says why not. A table that was granted a slot by
-  /// Free takes that one. `moves_bytes`: the byte budget counts, too.
+  /// Takes a slot for the table, or queues it and says why not. A table that was granted a slot of
+  /// this pool takes that one. Whatever else it was granted goes on to others: it runs one task at
+  /// a time. `moves_bytes`: the byte budget counts, too.
   std::string Take(TableNumber table, const std::string& pool, bool moves_bytes, TimePoint now);
 
-  /// Gives a slot back, taken or granted. The table that has waited longest for this pool is
-  /// granted it: returned, and to be told.
-  std::optional<TableNumber> Free(TableNumber table, const std::string& pool);
+  /// Gives back a slot that was taken. The table that has waited longest for this pool is granted
+  /// it.
+  void Free(const std::string& pool);
 
-  /// The table no longer waits. Returns the pool of a grant that it did not use: to be freed.
-  std::optional<std::string> Forget(TableNumber table);
+  /// The table no longer waits. What it was granted and did not take goes on to others.
+  void Forget(TableNumber table);
+
+  /// Tables that were granted a slot since the last call: to be told.
+  std::vector<TableNumber> TakeGranted() { return std::exchange(to_tell_, {}); }
 
   void CountBytes(std::int64_t bytes, TimePoint now);
   std::int64_t BytesLastHour(TimePoint now);
@@ -54,11 +61,14 @@ class RunSlots {
   int used(const std::string& pool) const;
 
  private:
+  void DropGrants(TableNumber table);
+
   const std::map<std::string, PoolOptions> pools_;
   const std::optional<std::int64_t> bytes_per_hour_;
   std::map<std::string, int> used_;
   std::map<std::string, std::deque<TableNumber>> waiting_;
-  std::map<TableNumber, std::string> granted_;
+  std::set<std::pair<TableNumber, std::string>> granted_;  // counted as used
+  std::vector<TableNumber> to_tell_;
   std::deque<std::pair<TimePoint, std::int64_t>> bytes_;
 };
 

@@ -156,6 +156,7 @@ std::string ToJson(const RunRecord& record) {
   PutTime(json, "ended", record.ended);
   for (const SnapshotId id : record.snapshot_ids) json["snapshot-ids"].push_back(Raw(id));
   for (const auto& [key, value] : record.counts) json["counts"][key] = value;
+  if (!record.owner.empty()) json["owner"] = record.owner;
   if (!record.error_code.empty()) json["error-code"] = record.error_code;
   if (!record.error.empty()) json["error"] = record.error;
   return DumpJson(json);
@@ -169,6 +170,7 @@ Result<RunRecord> ParseRunRecord(std::string_view text) {
   IW_TRY(ReadText(json, "table", record.table));
   IW_TRY(ReadText(json, "task", record.task));
   IW_TRY(ReadText(json, "reason", record.reason));
+  IW_TRY(ReadText(json, "owner", record.owner));
   IW_TRY(ReadTime(json, "started", record.started));
   IW_TRY(ReadTime(json, "ended", record.ended));
   IW_TRY(ReadText(json, "outcome", record.outcome));

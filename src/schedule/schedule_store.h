@@ -33,6 +33,7 @@ struct RunRecord {
   std::string table;
   std::string task;                     ///< Its id.
   std::string reason;                   ///< Why it was due.
+  std::string owner = {};               ///< Of its lock: which process ran it. Empty: not said.
   TimePoint started{};                  ///< Wall clock.
   std::optional<TimePoint> ended = {};  ///< Unset: running, or its process died.
   /// "running", a TaskOutcome, "cancelled", "lock-lost", "interrupted".

@@ -36,6 +36,7 @@ RunRecord FullRecord() {
           .table = "cat.db.t",
           .task = "a",
           .reason = "commit-count 3 of 2",
+          .owner = "icewright on a, pid 1",
           .started = FromMillis(1),
           .ended = FromMillis(2),
           .outcome = "partial",

@@ -103,13 +103,14 @@ class SchedulerTestTable {
   std::vector<Ran> runs;
   std::function<Status()> before_load;
   StartGate gate;
+  std::string owner = "test";
   std::shared_ptr<LockFactory> locks;  ///< Unset: made by Open.
   int looks = 0;
 
-  std::shared_ptr<LockFactory> MakeLocks(const std::string& owner = "test") {
-    auto made =
-        MakeMemoryLocks(lock_table, "mem.db.t",
-                        {.owner = owner, .lease = kLease, .clock = &history.clock(), .log = &log});
+  std::shared_ptr<LockFactory> MakeLocks(const std::string& owned_by = "test") {
+    auto made = MakeMemoryLocks(
+        lock_table, "mem.db.t",
+        {.owner = owned_by, .lease = kLease, .clock = &history.clock(), .log = &log});
     EXPECT_THAT(made, IsOk());
     return *made;
   }
@@ -119,7 +120,8 @@ class SchedulerTestTable {
               if (before_load) IW_TRY(before_load());
               return history.catalog().LoadTable(run, kHistoryTable);
             },
-            .locks = locks ? locks : MakeLocks(),
+            .locks = locks ? locks : MakeLocks(owner),
+            .owner = owner,
             .store = store,
             .time = time,
             .clock = &history.clock(),

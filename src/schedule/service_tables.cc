@@ -73,6 +73,7 @@ struct OpenTable {
         {.load = [shared = catalog.catalog,
                   id = table.id](RunContext& run) { return shared->LoadTable(run, id); },
          .locks = std::move(locks),
+         .owner = parts.owner,
          .store = parts.store,
          .time = parts.time,
          .clock = parts.clock,

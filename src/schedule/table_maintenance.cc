@@ -69,10 +69,8 @@ TableMaintenanceBuilder& TableMaintenanceBuilder::Policy(TriggerPolicy policy) {
   return *this;
 }
 
-TableMaintenanceBuilder& TableMaintenanceBuilder::Locks(std::shared_ptr<LockFactory> locks,
-                                                        Milliseconds lease) {
+TableMaintenanceBuilder& TableMaintenanceBuilder::Locks(std::shared_ptr<LockFactory> locks) {
   locks_ = std::move(locks);
-  lease_ = lease;
   return *this;
 }
 
@@ -134,7 +132,7 @@ Result<std::unique_ptr<TableMaintenance>> TableMaintenanceBuilder::Build(RunCont
   triggers_.eager = locks_ == nullptr;  // as Flink's coordinator lock starts
   if (!locks_) {
     IW_ASSIGN(locks_, MakeMemoryLocks(std::make_shared<MemoryLockTable>(), table.name(),
-                                      {.lease = lease_, .clock = clock_, .log = &run.log()}));
+                                      {.clock = clock_, .log = &run.log()}));
   }
   TableSchedulerServices services{
       .load = [loader = loader_](RunContext& context) { return loader.Load(context); },
@@ -159,7 +157,6 @@ Result<std::unique_ptr<TableMaintenance>> TableMaintenanceBuilder::Build(RunCont
                      .pools = {{"", PoolOptions{.threads = run.threads(),
                                                 .memory_bytes = run.memory().limit()}}},
                      .stop_grace = stop_grace_,
-                     .lease = lease_,
                      .clock = clock_,
                      .log = &run.log()},
       made->runner_, made->time_);

@@ -54,7 +54,20 @@ TableScheduler::TableScheduler(TableSchedulerOptions options, std::vector<Schedu
 
 Instant TableScheduler::Now() const { return {services_.time->Now(), services_.clock->Now()}; }
 
+bool TableScheduler::LivesElsewhere(const RunRecord& record) {
+  if (record.owner.empty() || record.owner == services_.owner) return false;
+  const auto lock = services_.locks->TableLock()->Inspect();
+  if (!lock) return true;  // nobody knows yet
+  return lock->held && !lock->lease_over && lock->owner == record.owner;
+}
+
 void TableScheduler::CloseInterrupted() {
+  next_close_.reset();
+  const TimePoint later = services_.time->Now() + options_.triggers.lock_check_delay;
+  if (running_) {
+    next_close_ = later;
+    return;
+  }
   auto unfinished = services_.store->Unfinished(options_.key);
   if (!unfinished) {
     services_.log->Warning(fmt::format("{}: runs that were interrupted cannot be read: {}",
@@ -62,6 +75,10 @@ void TableScheduler::CloseInterrupted() {
     return;
   }
   for (RunRecord& record : *unfinished) {
+    if (LivesElsewhere(record)) {
+      next_close_ = later;
+      continue;
+    }
     record.outcome = "interrupted";
     record.error = "the process ended before the run did";
     record.ended = services_.clock->Now();
@@ -77,7 +94,9 @@ void TableScheduler::CloseInterrupted() {
 
 std::optional<TimePoint> TableScheduler::next_wake() const {
   auto wake = core_.next_wake(Now());
-  if (next_look_ && (!wake || *next_look_ < *wake)) wake = next_look_;
+  for (const auto& other : {next_look_, next_release_, next_close_}) {
+    if (other && (!wake || *other < *wake)) wake = other;
+  }
   return wake;
 }
 
@@ -85,6 +104,8 @@ std::optional<StartedRun> TableScheduler::Wake(RunContext& run) {
   // The timer comes first, as in Flink: an event that arrives with it finds the timer done.
   std::optional<StartedRun> started;
   const Instant now = Now();
+  if (next_release_ && *next_release_ <= now.now) ReleaseLock();
+  if (next_close_ && *next_close_ <= now.now) CloseInterrupted();
   if (const auto timer = core_.next_wake(now); timer && *timer <= now.now) {
     started = Do(core_.OnTimer(now));
   }
@@ -154,10 +175,11 @@ std::optional<StartedRun> TableScheduler::Do(Step step) {
         step = core_.RecoveryAnswered(IsRecovering(), Now());
         break;
       case Step::Ask::kTryLock: {
-        const bool taken = TryLock(step.task);
-        const Step next = core_.LockAnswered(taken, Now());
-        if (taken) return Begin(step.task, std::move(step.reason));
-        step = next;
+        std::optional<StartedRun> started;
+        if (TryLock(step.task)) started = Begin(step.task, std::move(step.reason));
+        // What was counted is used up by a run that starts, not by a lock alone.
+        step = core_.LockAnswered(started.has_value(), Now());
+        if (started) return started;
         break;
       }
     }
@@ -173,14 +195,18 @@ void TableScheduler::StartRecovery() {
   services_.log->Info(fmt::format("{}: recovers after a restart", options_.table));
   Status released;
   if (taken && *taken) released = lock->Release();
-  if (!taken || !released) {
+  owes_recovery_ = !taken || !released;
+  if (owes_recovery_) {
     services_.log->Warning(fmt::format("{}: recovery lock: {}", options_.table,
                                        (taken ? released.error() : taken.error()).message()));
   }
 }
 
 bool TableScheduler::IsRecovering() {
-  const auto held = services_.locks->RecoveryLock()->IsHeld();
+  const auto lock = services_.locks->RecoveryLock();
+  const Status released = owes_recovery_ ? lock->Release() : Status();
+  owes_recovery_ = !released;
+  const Result<bool> held = released ? lock->IsHeld() : released.error();
   if (held) return *held;
   services_.log->Warning(
       fmt::format("{}: recovery lock: {}", options_.table, held.error().message()));
@@ -189,12 +215,18 @@ bool TableScheduler::IsRecovering() {
 
 bool TableScheduler::TryLock(std::size_t task) {
   gate_refused_ = false;
+  no_record_.clear();
   if (running_) return false;
   gate_reason_ = services_.gate ? services_.gate(tasks_[task]) : "";
   gate_refused_ = !gate_reason_.empty();
   if (gate_refused_) return false;
   const auto taken = services_.locks->TableLock()->TryAcquire();
-  if (taken) return *taken;
+  if (taken) {
+    if (*taken) next_release_.reset();
+    return *taken;
+  }
+  // It may be ours all the same; and the task may not be due any more by then.
+  next_release_ = services_.time->Now() + options_.triggers.lock_check_delay;
   services_.log->Warning(
       fmt::format("{}: the lock cannot be taken: {}", options_.table, taken.error().message()));
   return false;
@@ -207,14 +239,15 @@ std::optional<StartedRun> TableScheduler::Begin(std::size_t task, std::string re
                      .record = {.table = options_.key,
                                 .task = tasks_[task].trigger.id,
                                 .reason = std::move(reason),
+                                .owner = services_.owner,
                                 .started = services_.clock->Now()}};
   const Status recorded = services_.store->StartRun(started.record);
   if (!recorded) {
     services_.log->Warning(fmt::format("{}: {} does not run: no record can be made: {}",
                                        options_.table, started.record.task,
                                        recorded.error().message()));
+    no_record_ = recorded.error().message();
     ReleaseLock();
-    core_.OnResult(task, RunOutcome::kFailed, Now());
     return {};
   }
   running_ = task;
@@ -226,7 +259,10 @@ std::optional<StartedRun> TableScheduler::Begin(std::size_t task, std::string re
 
 void TableScheduler::ReleaseLock() {
   const Status released = services_.locks->TableLock()->Release();
+  next_release_.reset();
   if (released) return;
+  // Nothing may be due here for long, and others wait.
+  next_release_ = services_.time->Now() + options_.triggers.lock_check_delay;
   services_.log->Warning(fmt::format("{}: the lock cannot be released: {}", options_.table,
                                      released.error().message()));
 }
@@ -323,7 +359,11 @@ TableStatus TableScheduler::status() const {
   status.rate_limiter_triggered = counters.rate_limiter_triggered;
   status.concurrent_run_throttled = counters.concurrent_run_throttled;
   status.nothing_to_trigger = counters.nothing_to_trigger;
-  if (core_.waits_for_lock()) status.waits_for = gate_refused_ ? gate_reason_ : "the lock";
+  if (core_.waits_for_lock()) {
+    status.waits_for = gate_refused_        ? gate_reason_
+                       : no_record_.empty() ? "the lock"
+                                            : "the record of its run: " + no_record_;
+  }
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     TaskStatus task = results_[i];
     const TaskTriggerState& state = core_.task_state(i);

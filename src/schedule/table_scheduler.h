@@ -53,6 +53,7 @@ using StartGate = std::function<std::string(const ScheduledTask& task)>;
 struct TableSchedulerServices {
   std::function<Result<Table>(RunContext&)> load;
   std::shared_ptr<LockFactory> locks;
+  std::string owner = {};  ///< Of `locks`: tells runs of this process from those of others.
   std::shared_ptr<ScheduleStore> store;
   std::shared_ptr<SteadyTime> time;
   Clock* clock = &Clock::System();
@@ -73,7 +74,8 @@ struct StartedRun {
 class TableScheduler {
  public:
   /// Restores the state; runs that an earlier process left behind are closed as "interrupted", and
-  /// kDefault tries them again. Errors: kInvalidArgument; those of the store.
+  /// kDefault tries them again. A run of another owner is left alone until its lease is over, if
+  /// that owner has the lock. Errors: kInvalidArgument; those of the store.
   static Result<std::unique_ptr<TableScheduler>> Open(TableSchedulerOptions options,
                                                       std::vector<ScheduledTask> tasks,
                                                       TableSchedulerServices services);
@@ -103,6 +105,8 @@ class TableScheduler {
   const TableSchedulerServices& services() const { return services_; }
   bool running() const { return running_.has_value(); }
   bool waits_for_gate() const { return gate_refused_; }
+  /// The table lock may still be ours, for no run: Wake releases it.
+  bool owes_release() const { return next_release_.has_value(); }
   TableStatus status() const;
 
  private:
@@ -116,8 +120,10 @@ class TableScheduler {
   void StartRecovery();
   bool IsRecovering();
   bool TryLock(std::size_t task);
+  /// Unset: it has no record, and its lock is free again.
   std::optional<StartedRun> Begin(std::size_t task, std::string reason);
   void CloseInterrupted();
+  bool LivesElsewhere(const RunRecord& record);
   void ReleaseLock();
   void Save();
   Result<std::size_t> Find(const std::string& task) const;
@@ -128,10 +134,14 @@ class TableScheduler {
   TriggerCore core_;
   std::map<std::string, MonitorPosition> positions_;
   std::optional<TimePoint> next_look_;
+  std::optional<TimePoint> next_release_;  // the table lock may still be ours: released then
+  std::optional<TimePoint> next_close_;    // an unfinished run of another owner is looked at again
+  bool owes_recovery_ = false;             // likewise, before recovery is looked at
   std::optional<std::size_t> running_;
   std::vector<TaskStatus> results_;  // the counters of results only
   TableStatus look_;                 // what the last look found, and what never changes
   std::string gate_reason_;
+  std::string no_record_;  // why the run that has just had the lock did not start
   bool gate_refused_ = false;
   bool dirty_ = false;
 };

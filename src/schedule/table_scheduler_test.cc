@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using Ran = SchedulerTestTable::Ran;
 
 Status Fail(Code code) { return Error(code, "the task failed"); }
@@ -109,6 +110,7 @@ TEST(TableSchedulerTest, ARunLeavesARecord) {
                                                      .table = "mem.db.t",
                                                      .task = "a",
                                                      .reason = "commit-count 1 of 1",
+                                                     .owner = "test",
                                                      .started = start,
                                                      .ended = start + Milliseconds(5),
                                                      .outcome = "done",
@@ -226,6 +228,50 @@ TEST(TableSchedulerTest, AnInterruptedRunIsClosedAndTriedAgain) {
   EXPECT_EQ(table.Records()[0].reason, "continues a run that was stopped");
 }
 
+// Two services share a state. The second one starts while a run of the first is under way.
+class TwoServices : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    second_.lock_table = first_.lock_table;
+    second_.store = first_.store;
+    second_.owner = "icewright on b, pid 1";
+    for (SchedulerTestTable* table : {&first_, &second_}) {
+      table->tasks = {Scheduled("a", {.on_commit_count = 1})};
+      table->history.Append({"f1"});
+    }
+    ASSERT_THAT(first_.Open(), IsOk());
+    run_ = first_.scheduler->Wake(first_.history.run());
+    ASSERT_TRUE(run_);
+    ASSERT_THAT(second_.Open(), IsOk());
+  }
+
+  SchedulerTestTable first_;
+  SchedulerTestTable second_;
+  std::optional<StartedRun> run_;
+};
+
+TEST_F(TwoServices, ALiveRunOfTheOtherIsLeftAlone) {
+  EXPECT_EQ(second_.Records()[0].outcome, "running");
+  second_.Play(Milliseconds(200));
+  EXPECT_EQ(second_.Records()[0].outcome, "running");
+  first_.scheduler->Finish(std::move(*run_), {}, {.outcome = TaskOutcome::kDone});
+  second_.Play(Milliseconds(1000));
+  EXPECT_THAT(second_.log.text(), Not(HasSubstr("interrupted")));
+  std::vector<std::string> outcomes;
+  for (const RunRecord& record : second_.Records()) outcomes.push_back(record.outcome);
+  EXPECT_THAT(outcomes, ::testing::Each("done"));
+  EXPECT_EQ(outcomes.size(), second_.runs.size() + 1);
+}
+
+TEST_F(TwoServices, ADeadRunOfTheOtherIsClosedWhenItsLeaseIsOver) {
+  second_.Play(SchedulerTestTable::kLease - Milliseconds(100));
+  EXPECT_EQ(second_.Records()[0].outcome, "running");
+  second_.Play(Milliseconds(200));
+  EXPECT_THAT(second_.log.text(), HasSubstr("run 1 of a was interrupted"));
+  EXPECT_EQ(second_.Records().back().outcome, "interrupted");
+  EXPECT_FALSE(second_.runs.empty());
+}
+
 TEST(TableSchedulerTest, JavasPolicyRecoversAndTriggersAgain) {
   SchedulerTestTable table;
   table.options.triggers.policy = TriggerPolicy::kJava;
@@ -296,47 +342,6 @@ TEST(TableSchedulerTest, TwoSchedulersOfOneTableTakeTurns) {
             std::nullopt);
   two.Play(Milliseconds(30));
   EXPECT_THAT(two.runs, ElementsAre(Ran{"a", "done"}));
-}
-
-// A lock whose store does not answer for a while.
-class FlakyLock final : public MaintenanceLock {
- public:
-  explicit FlakyLock(std::shared_ptr<MaintenanceLock> lock) : lock_(std::move(lock)) {}
-  bool away = true;
-
-  Result<bool> TryAcquire() override {
-    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return lock_->TryAcquire();
-  }
-  Result<bool> IsHeld() override { return lock_->IsHeld(); }
-  Status Renew() override { return lock_->Renew(); }
-  Status Release() override {
-    if (away) return Error(Code::kUnavailable, "the store of the lock is away");
-    return lock_->Release();
-  }
-  Result<LockState> Inspect() override { return lock_->Inspect(); }
-  Result<LockState> ForceRelease() override { return lock_->ForceRelease(); }
-
- private:
-  std::shared_ptr<MaintenanceLock> lock_;
-};
-
-TEST(TableSchedulerTest, ALockStoreThatIsAwayIsWaitedFor) {
-  SchedulerTestTable table;
-  const auto locks = table.MakeLocks();
-  const auto flaky = std::make_shared<FlakyLock>(locks->TableLock());
-  table.locks = std::make_shared<LockFactory>(flaky, locks->RecoveryLock());
-  table.tasks = {Scheduled("a", {.on_commit_count = 1})};
-  table.history.Append({"f1"});
-  ASSERT_THAT(table.Open(), IsOk());
-  table.Play(Milliseconds(85));
-  EXPECT_THAT(table.runs, IsEmpty());
-  EXPECT_EQ(table.scheduler->status().concurrent_run_throttled, 3);
-  EXPECT_THAT(table.log.text(),
-              HasSubstr("the lock cannot be taken: the store of the lock is away"));
-  flaky->away = false;
-  table.Play(Milliseconds(5));
-  EXPECT_THAT(table.runs, ElementsAre(Ran{"a", "done"}));
 }
 
 TEST(TableSchedulerTest, AFailedLookCountsNothingAndLosesNothing) {

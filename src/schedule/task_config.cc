@@ -274,6 +274,10 @@ Result<TableConfig> ResolveTableConfig(const ConfigValues& all) {
       table.task_types.push_back(&type);
     }
   }
+  if (table.lease < Milliseconds(1000)) {
+    return ConfigError(all.at("lock-lease").node,
+                       "lock-lease: a lease below 1s is lost by accident");
+  }
   if (table.max_read_back < 1) {
     return ConfigError(all.at("max-read-back").node, "max-read-back must be at least 1 snapshot");
   }

@@ -47,7 +47,7 @@ struct RunRequest {
   const ChildRequest* child = nullptr;  ///< The same, for a process of its own; may be null.
   std::function<Result<Table>(RunContext&)> load = {};
   std::shared_ptr<MaintenanceLock> lock = {};  ///< Held.
-  Milliseconds lease{60'000};
+  Milliseconds lease{60'000};                  ///< Of the lock. 0: none.
   std::optional<Milliseconds> max_run_time = {};
   int threads = 1;
   std::int64_t memory_limit_bytes = MemoryBudget::kUnlimited;

@@ -22,7 +22,7 @@ std::string ComparableFolder(const Location& location) {
   return text;
 }
 
-// Did the file that Close() reported an error about become version N all the same?
+// Did the file that storage reported an error about become version N all the same?
 enum class Landing { kOurs, kAnothers, kNothing, kUnknown };
 
 Landing LookAtVersion(FileIO& io, const Location& location, ByteView bytes) {
@@ -137,19 +137,20 @@ Result<Location> FilesystemOperations::WriteVersion(RunContext& run, const Table
   const Status written = WriteFile(*io_, location, bytes, CreateMode::kAtomicNew);
   if (!written) {
     const Error& error = written.error();
-    const auto lost = [&] {
-      return Error(Code::kConflict,
-                   fmt::format("{}: another commit was first to make version {}", name_, version));
-    };
-    if (error.code() == Code::kAlreadyExists) return lost();
+    // kAlreadyExists, too: NFS and object stores repeat a request whose answer was lost, and then
+    // the file that is in the way is our own.
     switch (LookAtVersion(*io_, location, bytes)) {
       case Landing::kOurs:
         break;  // The answer was lost, not the file.
       case Landing::kAnothers:
-        return lost();
+        return Error(Code::kConflict, fmt::format("{}: another commit was first to make version {}",
+                                                  name_, version));
       case Landing::kNothing:
-        // A request that timed out may still arrive at an object store.
-        if (error.code() != Code::kUnavailable) return error.Within("commit " + name_);
+        // A request that timed out may still arrive at an object store; a file that was there a
+        // moment ago may have been ours.
+        if (error.code() != Code::kUnavailable && error.code() != Code::kAlreadyExists) {
+          return error.Within("commit " + name_);
+        }
         [[fallthrough]];
       case Landing::kUnknown:
         return Error(Code::kCommitUnknown,

@@ -12,7 +12,7 @@ constexpr std::int64_t kMostJoinedValues = 1 << 20;  // of rows with many values
 
 }  // namespace
 
-void ChunkWriter::BeginPending(const Source& source, const Page& page, bool plain) {
+void ChunkWriter::BeginPending(const Page& page, bool plain) {
   Pending& w = pending_;
   w.active = w.bounds_known = true;
   w.has_bounds = w.crc = false;
@@ -23,7 +23,6 @@ void ChunkWriter::BeginPending(const Source& source, const Page& page, bool plai
   w.definition.clear();
   w.body.Clear();
   if (!plain) w.body.Push(static_cast<std::uint8_t>(union_width_));
-  static_cast<void>(source);
 }
 
 void ChunkWriter::PendBounds(const PageBounds& bounds) {
@@ -48,7 +47,7 @@ Status ChunkWriter::Pend(Source& source, std::size_t i, Take take) {
        w.values > kMostJoinedValues || w.body.size() > settings_.page_bytes)) {
     IW_TRY(FlushPending());
   }
-  if (!w.active) BeginPending(source, page, plain);
+  if (!w.active) BeginPending(page, plain);
   IW_ASSIGN(const SplitPage split, Split(source, page, page_));
   source.values_seen += page.header.values;
   source.defined_seen += split.defined;
@@ -61,6 +60,8 @@ Status ChunkWriter::Pend(Source& source, std::size_t i, Take take) {
     return split.defined > 0 ? TakeValues(source, split.values, split.defined, take) : Status{};
   }
   IW_ASSIGN(const std::uint32_t kept, PendKept(source, page, split));
+  // What follows takes keep_ to be as long.
+  if (keep_.size() != split.defined) return source.Corrupt("the levels of a page are malformed");
   return kept > 0 ? TakeKept(source, split.values, split.defined, take) : Status{};
 }
 

@@ -179,6 +179,13 @@ Status ChunkWriter::WritePage(Source& source, std::size_t i) {
 Status ChunkWriter::CopyPage(const Source& source, std::size_t i) {
   const Page& page = source.pages[i];
   Count(source, Treatment::kVerbatim, page);
+  if (page.miscounted) {
+    header_.clear();
+    WritePageHeader(header_, page.header);
+    NotePage(page.header, header_.size() + page.body.size(), page.rows, source.bounds[i]);
+    IW_TRY(sink_->Append(header_));
+    return Put(source, page.body);
+  }
   NotePage(page.header, page.whole.size(), page.rows, source.bounds[i]);
   return Put(source, page.whole);
 }

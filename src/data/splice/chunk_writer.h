@@ -83,7 +83,7 @@ class ChunkWriter {
     Scratch body;                                      // PLAIN values, or the bit width and indices
   };
   Status Pend(Source& source, std::size_t i, Take take);
-  void BeginPending(const Source& source, const Page& page, bool plain);
+  void BeginPending(const Page& page, bool plain);
   void PendBounds(const PageBounds& bounds);
   Status PendWhole(const Source& source, const Page& page, const SplitPage& split);
   Result<std::uint32_t> PendKept(Source& source, const Page& page, const SplitPage& split);

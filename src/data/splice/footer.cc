@@ -152,6 +152,9 @@ ColumnChunk ReadChunk(ThriftReader& r) {
   if (out.values < 0 || out.compressed < 0 || out.uncompressed < 0 || out.range().offset < 0) {
     r.Fail("a column chunk has a negative size");
   }
+  // Then nobody knows; what is counted on must be possible.
+  auto& nulls = out.statistics.null_count;
+  if (nulls && (*nulls < 0 || *nulls > out.values)) nulls.reset();
   return out;
 }
 

@@ -148,7 +148,8 @@ struct FileMeta {
   std::int64_t rows = 0;
 };
 
-/// Errors: kCorrupt; kUnsupported for an encrypted file.
+/// Lengths of row groups and sizes of chunks are not negative, but not checked against the file; a
+/// null count that cannot be is left out. Errors: kCorrupt; kUnsupported for an encrypted file.
 Result<FileMeta> ParseFooter(ByteView footer);
 
 struct PageHeader {
@@ -164,7 +165,8 @@ struct PageHeader {
 };
 
 /// Reads the header at the start of `bytes`, which reach to the end of the chunk; returns its
-/// length. All sizes of the result are within `bytes`. Errors: kCorrupt.
+/// length. All sizes of the result are within `bytes`, but nulls and rows may be any numbers:
+/// writers get them wrong. Errors: kCorrupt.
 Result<std::size_t> ParsePageHeader(ByteView bytes, PageHeader& header);
 void WritePageHeader(Bytes& out, const PageHeader& header);
 

@@ -89,6 +89,7 @@ Status PlanDeletes(RunContext& run, const GroupRewriteSetup& setup, const Layout
 void PlanSizes(const Layout& layout, const RewriteGroupRequest& request, Input& input) {
   const std::int64_t limit = std::min(layout.plan->row_group_bytes, request.roll_at_bytes) / 2 * 3;
   for (const RowGroup& group : input.meta.groups) {
+    if (group.rows == 0) continue;  // its sizes may be any
     std::int64_t bytes = 0;
     for (const ColumnChunk& chunk : group.columns) bytes += chunk.compressed;
     if (bytes > limit) {

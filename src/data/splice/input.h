@@ -63,7 +63,8 @@ void DecodeWholeColumns(const Layout& layout, Input& input);
 /// Decodes every column.
 void DecodeAll(Input& input, std::string reason);
 
-/// Bytes of a file's chunks by the treatment its plan expects, with dictionaries merged or not.
+/// Bytes of a file's chunks that have rows, by the treatment its plan expects, with dictionaries
+/// merged or not.
 TreatmentBytes ExpectedBytes(const Input& input);
 
 }  // namespace icewright::splice

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <random>
 
 #include "codec/block_compression.h"
 #include "data/splice/delta.h"
 #include "data/splice/hybrid.h"
+#include "data/splice/input.h"
 #include "data/splice/source.h"
+#include "data/splice/statistics.h"
 #include "data/splice/thrift.h"
 #include "data/splice/union_dictionary.h"
 #include "data/splice/values.h"
@@ -250,6 +253,88 @@ TEST(SourceTest, TouchedPages) {
   EXPECT_FALSE(Touches(deleted, 7, 13));
   EXPECT_TRUE(Touches(deleted, 29, 100));
   EXPECT_FALSE(Touches(deleted, 30, 100));
+}
+
+// ---- Numbers of footers may be any: their sums must not overflow
+
+constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+
+// One row group of one optional INT64 column.
+Bytes FooterOf(std::int64_t values, std::int64_t nulls) {
+  Bytes out;
+  ThriftWriter w(out);
+  w.Begin();
+  w.List(2, Wire::kStruct, 2);
+  w.Begin();
+  w.Binary(4, "table");
+  w.I32(5, 1);
+  w.End();
+  w.Begin();
+  w.I32(1, static_cast<int>(Physical::kInt64));
+  w.I32(3, 1);
+  w.Binary(4, "x");
+  w.End();
+  w.I64(3, values);
+  w.List(4, Wire::kStruct, 1);
+  w.Begin();
+  w.List(1, Wire::kStruct, 1);
+  w.Begin();
+  w.BeginField(3);
+  w.I32(1, static_cast<int>(Physical::kInt64));
+  w.I64(5, values);
+  w.BeginField(12);
+  w.I64(3, nulls);
+  w.End();
+  w.End();
+  w.End();
+  w.I64(3, values);
+  w.End();
+  w.End();
+  return out;
+}
+
+TEST(UntrustedNumbersTest, NullsThatCannotBeAreUnknown) {
+  for (const std::int64_t nulls :
+       {std::int64_t{-1}, std::int64_t{11}, kHuge, std::numeric_limits<std::int64_t>::min()}) {
+    const Bytes footer = FooterOf(10, nulls);
+    IW_ASSERT_OK_AND_ASSIGN(const FileMeta meta, ParseFooter(footer));
+    EXPECT_EQ(meta.groups.at(0).columns.at(0).statistics.null_count, std::nullopt) << nulls;
+  }
+  const Bytes footer = FooterOf(10, 10);
+  IW_ASSERT_OK_AND_ASSIGN(const FileMeta meta, ParseFooter(footer));
+  EXPECT_EQ(meta.groups.at(0).columns.at(0).statistics.null_count, 10);
+}
+
+TEST(UntrustedNumbersTest, ChunksOfGroupsWithoutRowsHaveNoSize) {
+  Input input;
+  input.columns = {{.leaf = 0}};
+  for (const auto& [rows, size] :
+       {std::pair<std::int64_t, std::int64_t>{0, kHuge}, {0, kHuge}, {10, 100}}) {
+    RowGroup group;
+    group.rows = rows;
+    group.columns.push_back({.compressed = size});
+    input.meta.groups.push_back(group);
+  }
+  const TreatmentBytes bytes = ExpectedBytes(input);
+  EXPECT_EQ(bytes[static_cast<std::size_t>(Treatment::kVerbatim)], 100);
+}
+
+TEST(UntrustedNumbersTest, SizesThatOverflowAreUnknown) {
+  const auto merged = [](const SizeStatistics& part) {
+    SizesMerger merger;
+    merger.Add(part);
+    merger.Add(part);
+    Bytes out;
+    ThriftWriter w(out);
+    w.Begin();
+    merger.Write(w, 1);
+    w.End();
+    return out;
+  };
+  EXPECT_EQ(merged({.unencoded_bytes = kHuge, .definition = {1, 2}}),
+            merged({.definition = {1, 2}}));
+  EXPECT_EQ(merged({.unencoded_bytes = 5, .repetition = {1, kHuge}, .definition = {1, 2}}),
+            merged({.unencoded_bytes = 5, .definition = {1, 2}}));
 }
 
 }  // namespace

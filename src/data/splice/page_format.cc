@@ -94,7 +94,6 @@ bool InRange(const PageHeader& h, std::size_t left) {
   if (h.compressed < 0 || h.uncompressed < 0 || h.values < 0) return false;
   if (static_cast<std::size_t>(h.compressed) > left) return false;
   if (h.type != PageType::kDataV2) return true;
-  if (h.nulls < 0 || h.nulls > h.values || h.rows < 0 || h.rows > h.values) return false;
   if (h.definition_bytes < 0 || h.repetition_bytes < 0) return false;
   const std::int64_t levels = std::int64_t{h.definition_bytes} + h.repetition_bytes;
   return levels <= h.compressed && levels <= h.uncompressed;

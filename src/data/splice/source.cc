@@ -48,7 +48,7 @@ Status WalkPages(Source& source) {
       continue;
     }
     values += page.header.values;
-    page.rows = page.header.type == PageType::kDataV2 ? page.header.rows : page.header.values;
+    page.rows = page.header.values;
     if (IsDictionary(page.header.encoding) && !source.dictionary) {
       return source.Corrupt("a page without its dictionary");
     }
@@ -61,7 +61,69 @@ Status WalkPages(Source& source) {
   return {};
 }
 
-// v1 pages of repeated columns do not say how many rows they hold.
+// v2 pages keep their levels apart, which are never compressed.
+void TakeLevels(const Page& page, SplitPage& out) {
+  const auto repetition = static_cast<std::size_t>(page.header.repetition_bytes);
+  const auto definition = static_cast<std::size_t>(page.header.definition_bytes);
+  out.repetition = page.body.substr(0, repetition);
+  out.definition = page.body.substr(repetition, definition);
+  out.levels = page.body.substr(0, repetition + definition);
+}
+
+// How many records begin in a page, and whether one begins with it.
+struct Records {
+  std::uint32_t count = 0;
+  bool aligned = true;
+};
+
+Result<Records> CountRecords(const Source& source, const Page& page, ByteView repetition,
+                             PageScratch& scratch) {
+  const int width = BitsFor(static_cast<std::uint32_t>(source.leaf->max_repetition));
+  const auto values = static_cast<std::uint32_t>(page.header.values);
+  Records out;
+  std::uint32_t first = 0;
+  if (!CountEqual(repetition, width, values, 0, scratch.numbers, out.count) ||
+      !DecodeHybrid(repetition, width, values > 0 ? 1 : 0, &first)) {
+    return source.Corrupt("repetition levels are malformed");
+  }
+  out.aligned = first == 0;
+  return out;
+}
+
+// Nulls and rows of v2 pages. The headers of real files have them wrong: parquet-cpp before 12
+// wrote values for rows, and it and parquet-java before 1.18 any number of nulls without
+// statistics. Readers go by the levels.
+Status CountLevels(Source& source, PageScratch& scratch) {
+  const Leaf& leaf = *source.leaf;
+  const auto max = static_cast<std::uint32_t>(leaf.max_definition);
+  for (Page& page : source.pages) {
+    PageHeader& header = page.header;
+    if (header.type != PageType::kDataV2) continue;
+    SplitPage split;
+    TakeLevels(page, split);
+    const auto values = static_cast<std::uint32_t>(header.values);
+    std::uint32_t defined = values;
+    if (max > 0 &&
+        !CountEqual(split.definition, BitsFor(max), values, max, scratch.numbers, defined)) {
+      return source.Corrupt("the definition levels of a page are malformed");
+    }
+    Records records{.count = values};
+    if (leaf.max_repetition > 0) {
+      IW_ASSIGN(records, CountRecords(source, page, split.repetition, scratch));
+    }
+    source.row_aligned = source.row_aligned && records.aligned;
+    const auto nulls = static_cast<std::int32_t>(values - defined);
+    const auto rows = static_cast<std::int32_t>(records.count);
+    page.miscounted = header.nulls != nulls || header.rows != rows;
+    header.nulls = nulls;
+    header.rows = rows;
+    page.rows = rows;
+  }
+  return {};
+}
+
+// v1 pages of repeated columns do not say how many rows they hold. Where rows are deleted an index
+// is not believed: one that is wrong would hit others.
 Status CountRows(Source& source, PageScratch& scratch) {
   if (source.leaf->max_repetition == 0) return {};
   OffsetIndex index;
@@ -75,27 +137,20 @@ Status CountRows(Source& source, PageScratch& scratch) {
       }
     }
   }
-  const int width = BitsFor(static_cast<std::uint32_t>(source.leaf->max_repetition));
   for (std::size_t i = 0; i < source.pages.size(); ++i) {
     Page& page = source.pages[i];
     if (page.header.type == PageType::kDataV2) continue;
     if (source.pages.size() == 1) {
       page.rows = source.rows;
-    } else if (index.pages.size() == source.pages.size()) {
+    } else if (source.deleted == nullptr && index.pages.size() == source.pages.size()) {
       const bool last = i + 1 == source.pages.size();
       page.rows = (last ? source.rows : index.pages[i + 1].first_row) - index.pages[i].first_row;
     } else {
       IW_ASSIGN(const SplitPage split, Split(source, page, scratch));
-      const auto values = static_cast<std::uint32_t>(page.header.values);
-      std::uint32_t rows = 0;
-      std::uint32_t first = 0;
-      if (!CountEqual(split.repetition, width, values, 0, scratch.numbers, rows) ||
-          !DecodeHybrid(split.repetition, width, values > 0 ? 1 : 0, &first)) {
-        return source.Corrupt("repetition levels are malformed");
-      }
-      page.rows = rows;
+      IW_ASSIGN(const Records records, CountRecords(source, page, split.repetition, scratch));
+      page.rows = records.count;
       // Legal in v1 without an offset index: the page starts inside a record.
-      if (first != 0) source.row_aligned = false;
+      source.row_aligned = source.row_aligned && records.aligned;
     }
     if (page.rows < 0 || page.rows > page.header.values) {
       return source.Corrupt("a page with more rows than values");
@@ -118,13 +173,18 @@ Status PlaceRows(Source& source) {
       fmt::format("{} rows in the pages of a chunk, {} in its row group", rows, source.rows));
 }
 
-PageBounds BoundsOf(const Source& source, const Statistics& in, std::int64_t values) {
+PageBounds BoundsOf(const Source& source, const Page& page, const Statistics& in) {
   OwnedStatistics own = ConvertStatistics(in, *source.leaf, *source.out_leaf, source.conversion,
                                           source.type_defined_order);
   PageBounds out;
   out.nulls = own.null_count;
   if (source.out_leaf->max_definition == 0) out.nulls = 0;
-  out.null_page = out.nulls == values;
+  // They were counted.
+  if (source.leaf->max_repetition == 0 && page.header.type == PageType::kDataV2) {
+    out.nulls = page.header.nulls;
+  }
+  if (out.nulls && (*out.nulls < 0 || *out.nulls > page.header.values)) out.nulls.reset();
+  out.null_page = out.nulls == page.header.values;
   out.known = out.null_page || own.min.has_value();
   if (own.min && !out.null_page) {
     out.min = std::move(*own.min);
@@ -142,7 +202,7 @@ Status FindBounds(Source& source) {
   }
   source.bounds.reserve(count);
   if (count == 1) {
-    source.bounds.push_back(BoundsOf(source, source.chunk->statistics, source.chunk->values));
+    source.bounds.push_back(BoundsOf(source, source.pages.front(), source.chunk->statistics));
     return {};
   }
   ColumnIndex index;
@@ -154,20 +214,20 @@ Status FindBounds(Source& source) {
   const bool indexed =
       index.null_pages.size() == count && index.min.size() == count && index.max.size() == count;
   for (std::size_t i = 0; i < count; ++i) {
-    const PageHeader& header = source.pages[i].header;
+    const Page& on = source.pages[i];
     if (!indexed) {
-      source.bounds.push_back(BoundsOf(source, header.statistics, header.values));
+      source.bounds.push_back(BoundsOf(source, on, on.header.statistics));
       continue;
     }
     Statistics page;
     if (index.null_counts.size() == count) page.null_count = index.null_counts[i];
     if (index.null_pages[i]) {
-      page.null_count = header.values;
+      page.null_count = on.header.values;
     } else {
       page.min = index.min[i];
       page.max = index.max[i];
     }
-    source.bounds.push_back(BoundsOf(source, page, header.values));
+    source.bounds.push_back(BoundsOf(source, on, page));
   }
   return {};
 }
@@ -188,6 +248,7 @@ Status ReadPages(Source& source, PageScratch& scratch) {
   }
   source.codec = *codec;
   IW_TRY(WalkPages(source));
+  IW_TRY(CountLevels(source, scratch));
   IW_TRY(CountRows(source, scratch));
   IW_TRY(PlaceRows(source));
   source.statistics = ConvertStatistics(source.chunk->statistics, *source.leaf, *source.out_leaf,
@@ -203,11 +264,7 @@ Result<SplitPage> Split(const Source& source, const Page& page, PageScratch& scr
   Scratch& raw = scratch.raw;
   raw.Clear();
   if (header.type == PageType::kDataV2) {
-    const auto repetition = static_cast<std::size_t>(header.repetition_bytes);
-    const auto definition = static_cast<std::size_t>(header.definition_bytes);
-    out.repetition = page.body.substr(0, repetition);
-    out.definition = page.body.substr(repetition, definition);
-    out.levels = page.body.substr(0, repetition + definition);
+    TakeLevels(page, out);
     const ByteView block = page.body.substr(out.levels.size());
     const std::size_t size =
         block.empty() ? 0 : static_cast<std::size_t>(header.uncompressed) - out.levels.size();

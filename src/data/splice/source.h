@@ -29,6 +29,7 @@ struct Page {
   ByteView body;
   std::int64_t rows = 0;
   std::int64_t first_row = 0;  // in the row group
+  bool miscounted = false;     // `whole` says other nulls or rows than `header`, which is right
 };
 
 /// What is known of a page's values, in the type of the output.
@@ -104,7 +105,8 @@ struct PageScratch {
   std::vector<std::uint32_t> numbers;
 };
 
-/// Walks the pages, checks their sizes, sums and checksums, and finds rows and bounds of each.
+/// Walks the pages, checks their sizes, sums and checksums, and finds nulls, rows and bounds of
+/// each. Whatever the header of a v2 page says, its levels count.
 /// Errors: kCorrupt, naming the file; kUnsupported for what only decoding can read.
 Status ReadPages(Source& source, PageScratch& scratch);
 

@@ -19,7 +19,9 @@ void AddHistogram(std::vector<std::int64_t>& sum, const std::vector<std::int64_t
     sum.clear();
     return;
   }
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    if (__builtin_add_overflow(sum[i], part[i], &sum[i])) return sum.clear();
+  }
 }
 
 }  // namespace
@@ -90,9 +92,10 @@ void SizesMerger::Add(const SizeStatistics& part) {
     sum_ = part;
     return;
   }
-  if (sum_.unencoded_bytes && part.unencoded_bytes) {
-    *sum_.unencoded_bytes += *part.unencoded_bytes;
-  } else {
+  // Numbers of footers, which may be any.
+  if (!sum_.unencoded_bytes || !part.unencoded_bytes ||
+      __builtin_add_overflow(*sum_.unencoded_bytes, *part.unencoded_bytes,
+                             &*sum_.unencoded_bytes)) {
     sum_.unencoded_bytes.reset();
   }
   AddHistogram(sum_.repetition, part.repetition);

@@ -50,14 +50,16 @@ class SqlClient {
         values);
   }
 
-  // Only this acquisition's row: a repeated delete must not hit the next holder.
-  Status Delete(LockKind kind, const std::string& instance) {
+  // Only this acquisition's row: a repeated delete must not hit the next holder. False: it was not
+  // there (any more).
+  Result<bool> Delete(LockKind kind, const std::string& instance) {
     const std::vector<SqlValue> values = {LockTypeText(kind), lock_id_, instance};
-    IW_TRY(ExecuteTwice(*store_,
-                        "DELETE FROM flink_maintenance_lock WHERE LOCK_TYPE=? AND LOCK_ID=? AND "
-                        "INSTANCE_ID=?",
-                        values));
-    return {};
+    IW_ASSIGN(const std::int64_t rows,
+              ExecuteTwice(*store_,
+                           "DELETE FROM flink_maintenance_lock WHERE LOCK_TYPE=? AND LOCK_ID=? AND "
+                           "INSTANCE_ID=?",
+                           values));
+    return rows > 0;
   }
 
   // True if anybody holds the lock who is alive, or who cannot be told to be dead. A lock whose
@@ -108,7 +110,7 @@ class SqlLock final : public MaintenanceLock {
 
   Result<bool> TryAcquire() override {
     const std::scoped_lock lock(mutex_);
-    if (watch_.lost()) IW_TRY(ReleaseLocked());
+    if (watch_.lost() || releasing_) IW_TRY(ReleaseLocked());
     if (!mine_.empty() && !in_doubt_) return false;
     if (in_doubt_) {
       IW_ASSIGN(const std::string holder, client_->HolderOf(kind_));
@@ -174,6 +176,7 @@ class SqlLock final : public MaintenanceLock {
   void Forget() {
     mine_.clear();
     in_doubt_ = false;
+    releasing_ = false;
     watch_.Reset();
     if (kind_ == LockKind::kRecovery) client_->SetOwnRecovery("");
   }
@@ -247,8 +250,10 @@ class SqlLock final : public MaintenanceLock {
 
   Status ReleaseLocked() {
     if (mine_.empty()) return {};
-    IW_TRY(client_->Delete(kind_, mine_));
-    if (has_lease_) IW_TRY(client_->leases().Delete(mine_));
+    releasing_ = true;  // until it is done: the next TryAcquire goes on with it
+    IW_ASSIGN(const bool was_there, client_->Delete(kind_, mine_));
+    // A row in doubt that is not there may still arrive: then its lease must be there.
+    if (has_lease_ && (was_there || !in_doubt_)) IW_TRY(client_->leases().Delete(mine_));
     Forget();
     return {};
   }
@@ -261,7 +266,7 @@ class SqlLock final : public MaintenanceLock {
   // False: no longer ours.
   Result<bool> ProveOnce() {
     const std::scoped_lock lock(mutex_);
-    if (mine_.empty() || in_doubt_) return false;
+    if (mine_.empty() || in_doubt_ || releasing_) return false;
     if (has_lease_) {
       IW_ASSIGN(const bool extended, client_->leases().Extend(mine_));
       if (!extended) return false;
@@ -276,6 +281,7 @@ class SqlLock final : public MaintenanceLock {
   std::mutex mutex_;
   std::string mine_;        // guarded by mutex_; the instance that is ours, or may be
   bool in_doubt_ = false;   // guarded by mutex_; the row of mine_ may or may not be there
+  bool releasing_ = false;  // guarded by mutex_; a release has begun and not ended
   bool has_lease_ = false;  // guarded by mutex_
 };
 
@@ -318,7 +324,8 @@ Result<std::shared_ptr<LockFactory>> MakeSqlLocks(std::shared_ptr<SqlStore> stor
   IW_TRY(PrepareTable(*store, init_table));
   const auto client = std::make_shared<SqlClient>(std::move(store), lock_id, options);
   return std::make_shared<LockFactory>(std::make_shared<SqlLock>(LockKind::kTable, client),
-                                       std::make_shared<SqlLock>(LockKind::kRecovery, client));
+                                       std::make_shared<SqlLock>(LockKind::kRecovery, client),
+                                       options.lease);
 }
 
 }  // namespace icewright

@@ -118,7 +118,7 @@ class ZkLock final : public MaintenanceLock {
 
   Result<bool> TryAcquire() override {
     const std::scoped_lock lock(mutex_);
-    if (watch_.lost()) IW_TRY(ReleaseLocked());
+    if (watch_.lost() || releasing_) IW_TRY(ReleaseLocked());
     if (!mine_.empty() && !in_doubt_) return false;
     IW_ASSIGN(ZkNode node, client_->Node(kind_));
     IW_ASSIGN(ZkPayload payload, client_->Decode(kind_, node));
@@ -190,6 +190,7 @@ class ZkLock final : public MaintenanceLock {
   void Forget() {
     mine_.clear();
     in_doubt_ = false;
+    releasing_ = false;
     watch_.Reset();
     if (kind_ == LockKind::kRecovery) client_->SetOwnRecovery("");
   }
@@ -276,32 +277,43 @@ class ZkLock final : public MaintenanceLock {
 
   Status ReleaseLocked() {
     if (mine_.empty()) return {};
+    releasing_ = true;  // until it is done: the next TryAcquire goes on with it
+    Status freed = FreeMine();
+    // All of it names this acquisition, so it may run twice.
+    if (!freed && freed.error().code() == Code::kCommitUnknown) freed = FreeMine();
+    if (!freed) return ZkLockClient::Away(freed.error());
+    return {};
+  }
+
+  Status FreeMine() {
     IW_ASSIGN(const auto node, client_->zk().Get(client_->Leaf(kind_)));
+    bool was_there = false;
     if (node) {
       IW_ASSIGN(const ZkPayload payload, client_->Decode(kind_, *node));
-      if (payload.instance == mine_) {
-        const Status freed = client_->zk().Transact(FreeLeaf(node->version));
-        if (!freed && freed.error().code() != Code::kConflict) {
-          return ZkLockClient::Away(freed.error());
-        }
-      }
+      was_there = payload.instance == mine_;
+      if (was_there) IW_TRY(GoneOrDone(client_->zk().Transact(FreeLeaf(node->version))));
     }
     if (has_lease_) {
       const ZkOp remove[] = {{.kind = ZkOp::Kind::kDelete, .path = client_->Sibling(kind_, mine_)}};
-      const Status removed = client_->zk().Transact(remove);
-      if (!removed && removed.error().code() != Code::kConflict) {
-        return ZkLockClient::Away(removed.error());
-      }
+      IW_TRY(GoneOrDone(client_->zk().Transact(remove)));
     }
-    Forget();
+    if (in_doubt_ && !was_there) {
+      Disown();
+    } else {
+      Forget();
+    }
     return {};
+  }
+
+  static Status GoneOrDone(Status status) {
+    return !status && status.error().code() == Code::kConflict ? Status() : status;
   }
 
   // False: no longer ours. Checks of versions go through the leader: no server's old copy can
   // answer, and both nodes are seen at one moment.
   Result<bool> ProveOnce() {
     const std::scoped_lock lock(mutex_);
-    if (mine_.empty() || in_doubt_) return false;
+    if (mine_.empty() || in_doubt_ || releasing_) return false;
     std::vector<ZkOp> checks = {
         {.kind = ZkOp::Kind::kCheck, .path = client_->Leaf(kind_), .version = version_}};
     if (has_lease_) {
@@ -346,6 +358,7 @@ class ZkLock final : public MaintenanceLock {
   std::mutex mutex_;
   std::string mine_;                   // guarded by mutex_; the instance that is ours, or may be
   bool in_doubt_ = false;              // guarded by mutex_; the node may or may not be ours
+  bool releasing_ = false;             // guarded by mutex_; a release has begun and not ended
   bool has_lease_ = false;             // guarded by mutex_
   std::int32_t version_ = 0;           // guarded by mutex_; of the leaf while it is ours
   std::int64_t session_ = 0;           // guarded by mutex_; that took it
@@ -362,7 +375,8 @@ Result<std::shared_ptr<LockFactory>> MakeZkLocks(std::shared_ptr<ZkClient> clien
   const LockOptions with = WithSessionAsLease(options, *client);
   const auto shared = std::make_shared<ZkLockClient>(std::move(client), lock_id, with);
   return std::make_shared<LockFactory>(std::make_shared<ZkLock>(LockKind::kTable, shared),
-                                       std::make_shared<ZkLock>(LockKind::kRecovery, shared));
+                                       std::make_shared<ZkLock>(LockKind::kRecovery, shared),
+                                       with.lease);
 }
 
 }  // namespace icewright
