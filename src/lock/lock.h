@@ -4,7 +4,7 @@
 /// Who may maintain a table: the locks that Flink's table maintenance takes, with an owner and a
 /// lease that Flink does not see.
 ///
-/// Spec: framework 4.   Java twin: TriggerLockFactory.
+/// Java twin: TriggerLockFactory.
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 /// \file lock/lock_config.h
 /// Which lock a table has, in the words of Flink's table maintenance.
 ///
-/// Spec: framework 4.7, 6.4.   Java twin: LockConfig, LockFactoryBuilder.
+/// Java twin: LockConfig, LockFactoryBuilder.
 
 #include <map>
 #include <memory>

@@ -3,7 +3,7 @@
 /// \file lock/memory_lock.h
 /// Locks inside one process: what a Flink job's coordinator does when no lock is configured.
 ///
-/// Spec: framework 4.6.   Java twin: TriggerManagerCoordinator, LockRemoverCoordinator.
+/// Java twin: TriggerManagerCoordinator, LockRemoverCoordinator.
 
 #include <memory>
 #include <mutex>

@@ -34,6 +34,8 @@ constexpr std::size_t kPlaceBytes = 2 * sizeof(std::uint64_t);
 constexpr std::size_t kBatchBytes = 1 << 20;
 constexpr std::int64_t kRowsPerPart = 4'000'000;
 constexpr Milliseconds kStallPause{20};
+constexpr Milliseconds kSettlePause{5};
+constexpr int kIdleLooks = 3;
 /// Rows of files that are gone, for each live one and beside a few, beyond which to begin anew.
 constexpr std::int64_t kMostDeadRows = 1;
 constexpr std::int64_t kFewRows = 100'000;
@@ -279,16 +281,17 @@ class Store final : public KeyPlaces {
   }
 
   /// Waits until RocksDB has merged what it wants to merge: a merge that Close breaks off is begun
-  /// anew by the next run, and by the one after it.
+  /// anew by the next run, and by the one after it. "Pending" may stay for ever where there is
+  /// nothing to gain; then no merge begins.
   Status Settle(RunContext& run) {
     const auto number = [&](const std::string& property) {
       std::uint64_t value = 0;
-      return db_->GetIntProperty(db_->DefaultColumnFamily(), property, &value) ? value : 0;
+      return db_->GetIntProperty(property, &value) ? value : 0;
     };
     using Of = rocksdb::DB::Properties;
-    while (number(Of::kCompactionPending) + number(Of::kNumRunningCompactions) > 0 &&
-           number(Of::kBackgroundErrors) == 0) {
-      IW_TRY(run.SleepFor(kStallPause));
+    for (int idle = 0; idle < kIdleLooks && number(Of::kCompactionPending) > 0;) {
+      IW_TRY(run.SleepFor(kSettlePause));
+      idle = number(Of::kNumRunningCompactions) > 0 ? 0 : idle + 1;
     }
     return {};
   }

@@ -3,7 +3,7 @@
 /// \file schedule/maintenance_config.h
 /// The section `maintenance` of icewright.yaml, as values.
 ///
-/// Spec: framework 6.   Java twins: FlinkMaintenanceConfig, LockConfig, RewriteDataFilesConfig ...
+/// Java twins: FlinkMaintenanceConfig, LockConfig, RewriteDataFilesConfig ...
 /// The user's side: docs/scheduling.md.
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 /// \file schedule/schedule.h
 /// When a task is due: the conditions of one task, as its owner writes them.
 ///
-/// Spec: framework 1.3, 3.2.   Java twins: MaintenanceTaskBuilder, TriggerEvaluator.
+/// Java twins: MaintenanceTaskBuilder, TriggerEvaluator.
 
 #include <cstdint>
 #include <optional>

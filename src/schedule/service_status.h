@@ -125,7 +125,7 @@ struct ServiceStatus {
 /// Places of tasks in Flink's order: compaction, expiry, orphans, conversion, then what Flink does
 /// not have. result[i]: the number that Flink gives to tasks[i].
 ///
-/// Spec: framework 6.6.
+/// Java twin: TableMaintenance.Builder.
 std::vector<int> FlinkTaskIndices(const std::vector<TaskStatus>& tasks);
 
 }  // namespace icewright

@@ -3,7 +3,7 @@
 /// \file schedule/snapshot_monitor.h
 /// What was committed to a branch since the last look.
 ///
-/// Spec: framework 2.1, 2.2.   Java twins: MonitorSource, TableChange.
+/// Java twins: MonitorSource, TableChange.
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 /// \file schedule/table_change.h
 /// What happened to a table, as seven counters that add up.
 ///
-/// Spec: framework 2.1.   Java twin: TableChange.
+/// Java twin: TableChange.
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 /// \file schedule/task_types.h
 /// The kinds of tasks that a configuration can name: one row each.
 ///
-/// Spec: framework 6.3, 6.5.
+/// Java twins: RewriteDataFilesConfig, ExpireSnapshotsConfig ...
 
 #include <functional>
 #include <map>

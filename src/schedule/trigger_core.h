@@ -4,7 +4,7 @@
 /// Decides which task of a table runs when. Pure: no clock, no lock, no table; the caller brings
 /// events and does what a Step says.
 ///
-/// Spec: framework 3.   Java twins: TriggerManager, TriggerManagerOperator.
+/// Java twins: TriggerManager, TriggerManagerOperator.
 
 #include <cstdint>
 #include <map>

@@ -18,7 +18,7 @@ enum class LabelValues { kAsTheyAre, kFiltered };
 /// that dashboards go on. kFiltered: labels hold letters, digits, ':' and '_' only, which is that
 /// reporter's default.
 ///
-/// Spec: framework 5.3.
+/// Java twin: TableMaintenanceMetrics.
 std::string RenderFlinkMetrics(const ServiceStatus& status, LabelValues values);
 
 }  // namespace icewright::cli

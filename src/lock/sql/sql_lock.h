@@ -3,7 +3,7 @@
 /// \file lock/sql/sql_lock.h
 /// Locks in the table flink_maintenance_lock of a database, with Java's statements.
 ///
-/// Spec: framework 4.2, 4.3.   Java twin: JdbcLockFactory.
+/// Java twin: JdbcLockFactory.
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 /// \file lock/zookeeper/zk_lock.h
 /// Locks in ZooKeeper, in the nodes of Curator's SharedCount as Flink uses it.
 ///
-/// Spec: framework 4.4, 4.5.   Java twin: ZkLockFactory.
+/// Java twin: ZkLockFactory.
 
 #include <memory>
 #include <string>

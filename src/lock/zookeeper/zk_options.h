@@ -3,7 +3,7 @@
 /// \file lock/zookeeper/zk_options.h
 /// How a ZooKeeper lock connects and retries: the settings and policies of Curator.
 ///
-/// Spec: framework 4.4, 6.4.   Java twin: ZKRetryPolicies.
+/// Java twin: ZKRetryPolicies.
 
 #include <cstdint>
 #include <optional>
