@@ -36,6 +36,10 @@ constexpr std::int64_t kRowsPerPart = 4'000'000;
 constexpr Milliseconds kStallPause{20};
 constexpr Milliseconds kSettlePause{5};
 constexpr int kIdleLooks = 3;
+constexpr int kSortedRuns = 8;  // beyond which RocksDB merges some
+constexpr char kMergeTrigger[] = "level0_file_num_compaction_trigger";
+/// Rows learned at once, as a part of all, from which everything is merged.
+constexpr std::int64_t kMostGrowth = 4;
 /// Rows of files that are gone, for each live one and beside a few, beyond which to begin anew.
 constexpr std::int64_t kMostDeadRows = 1;
 constexpr std::int64_t kFewRows = 100'000;
@@ -160,6 +164,7 @@ class Store final : public KeyPlaces {
                                           .rows = file->record_count});
     }
     // Part by part: an interrupted run keeps what it has learned.
+    const std::int64_t before = rows_;
     std::size_t first = 0;
     while (first < fresh.size()) {
       std::size_t last = first;
@@ -170,6 +175,7 @@ class Store final : public KeyPlaces {
       first = last;
     }
     if (!fresh.empty()) IW_TRY(Settle(run));
+    if (rows_ - before > kFewRows && rows_ - before > rows_ / kMostGrowth) IW_TRY(MergeAll(run));
     return numbers;
   }
 
@@ -223,7 +229,7 @@ class Store final : public KeyPlaces {
     // Learn writes much and flushes before anybody reads; each run adds a little to what is large.
     rows.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
     rows.compaction_style = rocksdb::kCompactionStyleUniversal;
-    rows.level0_file_num_compaction_trigger = 8;
+    rows.level0_file_num_compaction_trigger = kSortedRuns;
     rows.prefix_extractor = std::make_shared<KeyOfEntry>();
     rows.write_buffer_size = static_cast<std::size_t>(size / 4);
     rocksdb::BlockBasedTableOptions blocks;
@@ -294,6 +300,14 @@ class Store final : public KeyPlaces {
       idle = number(Of::kNumRunningCompactions) > 0 ? 0 : idle + 1;
     }
     return {};
+  }
+
+  /// One sorted run instead of many: a look-up asks each, and later merges of small ones leave a
+  /// single large one alone.
+  Status MergeAll(RunContext& run) {
+    IW_TRY(Said(db_->SetOptions({{kMergeTrigger, "1"}})));
+    IW_TRY(Settle(run));
+    return Said(db_->SetOptions({{kMergeTrigger, std::to_string(kSortedRuns)}}));
   }
 
   /// Waits here, not in RocksDB, while compaction falls behind: a run can be stopped meanwhile.
