@@ -227,7 +227,7 @@ TEST(ConvertJavaPlannerTest, EachGoesOnWhereTheOtherStopped) {
 }
 
 TEST(ConvertJavaPlannerSlowTest, EachGoesOnWhereTheOtherStopped) {
-  for (std::uint64_t i = 0; i < 3000 && !HasFailure(); ++i) {
+  for (std::uint64_t i = 0; i < 400 && !HasFailure(); ++i) {
     TakingTurns(FirstSeed() + 1000 + i, 40).Run();
   }
 }
