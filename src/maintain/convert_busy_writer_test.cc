@@ -145,7 +145,7 @@ class WriterThread {
   int commits() const { return commits_; }
 
  private:
-  static constexpr int kCommits = 60;
+  static constexpr int kCommits = 40;
 
   void Write() {
     RunContext run;

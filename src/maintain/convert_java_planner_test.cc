@@ -227,8 +227,8 @@ TEST(ConvertJavaPlannerTest, EachGoesOnWhereTheOtherStopped) {
 }
 
 TEST(ConvertJavaPlannerSlowTest, EachGoesOnWhereTheOtherStopped) {
-  for (std::uint64_t i = 0; i < 3000 && !HasFailure(); ++i) {
-    TakingTurns(FirstSeed() + 1000 + i, 40).Run();
+  for (std::uint64_t i = 0; i < 150 && !HasFailure(); ++i) {
+    TakingTurns(FirstSeed() + 1000 + i, 30).Run();
   }
 }
 

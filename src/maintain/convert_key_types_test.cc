@@ -233,10 +233,11 @@ std::string TimestampAvro(const std::string& unit, bool utc) {
          (utc ? "true}" : "false}");
 }
 
-std::vector<KeyCase> Cases() {
+const std::string kDateAvro = R"({"type": "int", "logicalType": "date"})";
+
+std::vector<KeyCase> OneColumn() {
   constexpr std::int64_t kBig = std::int64_t{1} << 62;
   const std::string zeros(16, '\0');
-  const std::string date = R"({"type": "int", "logicalType": "date"})";
   const std::string bytes = R"("bytes")";
   const std::string text = R"("string")";
   const std::string decimal_bytes =
@@ -270,7 +271,7 @@ std::vector<KeyCase> Cases() {
       {"DecimalNowWider",
        {{Type::Decimal(20, 2), DecimalAvro(20), Decimals({0, -1, 1, 128, -129}),
          Type::Decimal(9, 2), decimal_bytes}}},
-      {"Date", {{Type::Of(TypeId::kDate), date, Numbers<std::int32_t>({0, -1, 1, 19000})}}},
+      {"Date", {{Type::Of(TypeId::kDate), kDateAvro, Numbers<std::int32_t>({0, -1, 1, 19000})}}},
       {"Time",
        {{Type::Of(TypeId::kTime), R"({"type": "long", "logicalType": "time-micros"})",
          Numbers<std::int64_t>({0, 1, 86399999999})}}},
@@ -282,7 +283,13 @@ std::vector<KeyCase> Cases() {
          Numbers<std::int64_t>({0, -1, 1, 1700000000000000})}}},
       {"TimestampNs",
        {{Type::Of(TypeId::kTimestampNs), TimestampAvro("nanos", false),
-         Numbers<std::int64_t>({0, -1, 1, 1700000000000000000})}}},
+         Numbers<std::int64_t>({0, -1, 1, 1700000000000000000})}}}};
+}
+
+std::vector<KeyCase> Cases() {
+  const std::string text = R"("string")";
+  std::vector<KeyCase> cases = OneColumn();
+  const std::vector<KeyCase> more = {
       {"TwoStrings",
        {{Type::Of(TypeId::kString),
          text,
@@ -293,7 +300,9 @@ std::vector<KeyCase> Cases() {
          {Literal("bc"), Literal("c"), Literal("abc"), Literal(""), Literal("abc"), Literal(),
           Literal()}}}},
       {"DateAndNowLong",
-       {{Type::Of(TypeId::kDate), date, {Literal(1), Literal(1), Literal(2), Literal(), Literal()}},
+       {{Type::Of(TypeId::kDate),
+         kDateAvro,
+         {Literal(1), Literal(1), Literal(2), Literal(), Literal()}},
         {Type::Of(TypeId::kLong),
          R"("long")",
          {Literal(std::int64_t{1}), Literal(std::int64_t{2}), Literal(std::int64_t{1}),
@@ -301,6 +310,8 @@ std::vector<KeyCase> Cases() {
          Type::Of(TypeId::kInt),
          R"("int")"}}},
   };
+  cases.insert(cases.end(), more.begin(), more.end());
+  return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(

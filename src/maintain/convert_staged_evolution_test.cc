@@ -143,6 +143,36 @@ TEST_P(ConvertStagedPartitionsTest, TheTableEvolvesBetweenTwoPromotions) {
   CheckVectors();
 }
 
+/// The second promotion meets a file with numbers of the wider type.
+TEST_P(ConvertStagedPartitionsTest, TheKeyIsWidenedBetweenTwoPromotions) {
+  const auto schema = [](TypeId id) {
+    return MakeSchema({{1, "id", id}, {2, "cat", TypeId::kString}});
+  };
+  const auto of_int = [&](const std::string& name, const std::vector<int>& ids) {
+    return WriteAvro(name, R"({"name": "id", "type": "int", "field-id": 1})", ids.size(),
+                     [&](avro::Encoder out, std::size_t i) { out.WriteInt(ids[i]); });
+  };
+  const auto deletes = [&](const std::string& name, const std::vector<int>& ids) {
+    DataFile file = of_int(name, ids);
+    file.content = FileContent::kEqualityDeletes;
+    file.equality_ids = {FieldId{1}};
+    return file;
+  };
+  Update({AddSchema{schema(TypeId::kInt)}, SetCurrentSchema{}});
+  Commit({.added_data_files = {{of_int("a", {1, 2, 3, 4})}}});
+  BranchHere();
+  StageDeletes({deletes("e1", {1})});
+  StageDeletes({deletes("e2", {2, 7})});
+  StageDeletes({deletes("e3", {3, 8})});
+  before_swap = [&] {
+    Update({AddSchema{schema(TypeId::kLong)}, SetCurrentSchema{}});
+    Commit({.added_data_files = {{Rows("c", {7, 8, 2})}}});
+    return Status();
+  };
+  ASSERT_THAT(PromoteAll(), IsOk());
+  EXPECT_THAT(Rest(), ElementsAre("2 of c", "4 of a", "7 of c", "8 of c"));
+}
+
 TEST_P(ConvertStagedPartitionsTest, AKeyColumnIsRenamedBetweenStagedSnapshots) {
   Commit({.added_data_files = {{Rows("a", {1, 2, 3})}}});
   BranchHere();
