@@ -132,7 +132,7 @@ TEST_P(LockNetworkServiceTest, AShortOutageIsSurvived) {
 // A run ends while the store is away. Nobody frees the lock a second time; the next acquisition
 // does.
 TEST_P(LockNetworkServiceTest, AReleaseThatFailedIsMadeUpForByTheNextAcquisition) {
-  constexpr Milliseconds kLong{8000};  // longer than this test: nobody's lease ends in it
+  constexpr Milliseconds kLong{20'000};  // longer than this test: nobody's lease ends in it
   IW_ASSERT_OK_AND_ASSIGN(const auto held, Open(wire_.address(), "held", kLong));
   IW_ASSERT_OK_AND_ASSIGN(const auto other, Open(GetParam().target(), "other", kLong));
   ASSERT_THAT(held->TableLock()->TryAcquire(), IsOkAndHolds(true));

@@ -46,6 +46,7 @@ class TargetGuard {
     for (const Snapshot* s : history_) {
       if (is_behind_promotion && s->sequence_number <= oldest.sequence_number) break;
       guard.kept.insert(s->id);
+      KeepPromoted(*s, guard);
       is_behind_promotion |= s == waiting->last_promotion;
     }
     guard.notes.push_back(fmt::format(
@@ -55,6 +56,15 @@ class TargetGuard {
   }
 
  private:
+  /// It tells whose rows a commit of the target brought: this staging branch's, or another's.
+  void KeepPromoted(const Snapshot& commit, ConversionGuard& guard) const {
+    const std::string* marker = FindKey(commit.summary, kConvertMarker);
+    if (marker == nullptr) return;
+    for (const Snapshot& s : metadata_.snapshots) {
+      if (std::to_string(Raw(s.id)) == *marker) guard.kept.insert(s.id);
+    }
+  }
+
   /// The target was rolled back, or its marker is lost: a person has to say where to go on.
   void GuardDoubtful(const std::string& staging, ConversionGuard& guard) const {
     const auto doubtful = FindDoubtfulSnapshots(metadata_, staging, target_);

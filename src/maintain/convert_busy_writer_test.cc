@@ -132,11 +132,14 @@ class WriterThread {
       }
       updates_.push_back(std::move(update));
     }
-    thread_ = std::thread([this] { Write(); });
+    thread_ = std::thread([this] {
+      Write();
+      ended_ = true;
+    });
   }
   ~WriterThread() { Stop(); }
   void AwaitCommits(int n) const {
-    while (commits_ < n) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (commits_ < n && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   void Stop() {
     stop_ = true;
@@ -165,6 +168,7 @@ class WriterThread {
   bool with_deletes_;
   std::vector<SnapshotUpdate> updates_;
   std::atomic<bool> stop_ = false;
+  std::atomic<bool> ended_ = false;
   std::atomic<int> commits_ = 0;
   std::thread thread_;
 };

@@ -43,13 +43,21 @@ std::optional<SnapshotId> ParseId(std::string_view text) {
   return SnapshotId(id);
 }
 
-/// Is the marked snapshot surely not in the history of this branch? Expired ones may be.
-bool IsOfAnother(const TableMetadata& metadata, const Chain& chain, std::string_view marker) {
+bool Meet(const Chain& a, const Chain& b) {
+  std::unordered_set<const Snapshot*> in_a(a.snapshots.begin(), a.snapshots.end());
+  return std::ranges::any_of(b.snapshots, [&](const Snapshot* s) { return in_a.contains(s); });
+}
+
+/// Is the marked snapshot surely not in the history of this branch? `whole`: all that the branch
+/// has of its own is known. Else one that expired, or came before what is known, may be its own.
+bool IsOfAnother(const TableMetadata& metadata, const Chain& chain, bool whole,
+                 std::string_view marker) {
   const auto id = ParseId(marker);
-  const auto found = std::ranges::find(metadata.snapshots, id, &Snapshot::id);
-  if (found == metadata.snapshots.end()) return false;
   if (std::ranges::find(chain.snapshots, id, &Snapshot::id) != chain.snapshots.end()) return false;
-  return chain.complete || found->sequence_number > chain.snapshots.back()->sequence_number;
+  if (whole) return true;
+  const auto found = std::ranges::find(metadata.snapshots, id, &Snapshot::id);
+  return found != metadata.snapshots.end() &&
+         found->sequence_number > chain.snapshots.back()->sequence_number;
 }
 
 Error Refusal(std::string why) {
@@ -242,10 +250,11 @@ CommitsSince FindCommitsSince(const TableMetadata& metadata, std::string_view st
   CommitsSince out;
   const Chain chain = ChainOf(metadata, target);
   const Chain staged = ChainOf(metadata, staging);
+  const bool whole = staged.complete || Meet(chain, staged);
   for (const Snapshot* snapshot : chain.snapshots) {
     if (snapshot->sequence_number <= after) return out;
     const std::string* marker = FindKey(snapshot->summary, kConvertMarker);
-    if (marker != nullptr && !IsOfAnother(metadata, staged, *marker)) {
+    if (marker != nullptr && !IsOfAnother(metadata, staged, whole, *marker)) {
       out.conversions.insert(out.conversions.begin(), snapshot->sequence_number);
     }
   }

@@ -174,23 +174,32 @@ TEST(StagingHistoryTest, ABrokenMarkerIsNamed) {
 }
 
 TEST(StagingHistoryTest, CommitsSinceTellConversionsFromOthers) {
-  const TableMetadata table = TableOf({{"1", "2<1", "3<2*9", "4<3", "5<4*9"}, 5, 1});
-  const CommitsSince since = FindCommitsSince(table, "staging", "main", SequenceNumber(1));
-  EXPECT_THAT(since.conversions, ElementsAre(SequenceNumber(3), SequenceNumber(5)));
+  const TableMetadata table = TableOf({{"1", "9<1", "2<1", "3<2*9", "4<3", "5<4*9"}, 5, 9});
+  const CommitsSince since = FindCommitsSince(table, "staging", "main", SequenceNumber(2));
+  EXPECT_THAT(since.conversions, ElementsAre(SequenceNumber(4), SequenceNumber(6)));
   EXPECT_EQ(Raw(since.unknown_up_to), 0);
-  EXPECT_THAT(FindCommitsSince(table, "staging", "main", SequenceNumber(3)).conversions,
-              ElementsAre(SequenceNumber(5)));
+  EXPECT_THAT(FindCommitsSince(table, "staging", "main", SequenceNumber(4)).conversions,
+              ElementsAre(SequenceNumber(6)));
+}
+
+TEST(StagingHistoryTest, AnExpiredPromotionIsNotOfABranchThatIsKnownBackToItsFork) {
+  // 8, of another branch, has expired; of the staging branch all is there since 2.
+  const TableMetadata known = TableOf({{"2<1", "9<2", "3<2*8"}, 3, 9});
+  EXPECT_THAT(FindCommitsSince(known, "staging", "main", SequenceNumber(1)).conversions, IsEmpty());
+  // Here 8 may have been its own.
+  const TableMetadata cut = TableOf({{"2<1", "9<7", "3<2*8"}, 3, 9});
+  EXPECT_THAT(FindCommitsSince(cut, "staging", "main", SequenceNumber(1)).conversions,
+              ElementsAre(SequenceNumber(3)));
 }
 
 TEST(StagingHistoryTest, PromotionsOfAnotherBranchAreCommitsOfOthers) {
-  // 8 and 9 are of other branches; 2 is the staging branch's, 5 may have been.
+  // 8 and 9 are of other branches, and 5, which has expired; 2 is the staging branch's.
   const std::vector<std::string> snapshots = {"1",       "2<1",     "8<1", "10<1*2",
                                               "11<10*8", "12<11*5", "9<1", "13<12*9"};
   const auto conversions = [](const TableMetadata& table) {
     return FindCommitsSince(table, "staging", "main", SequenceNumber(1)).conversions;
   };
-  EXPECT_THAT(conversions(TableOf({snapshots, 13, 2})),
-              ElementsAre(SequenceNumber(4), SequenceNumber(6)));
+  EXPECT_THAT(conversions(TableOf({snapshots, 13, 2})), ElementsAre(SequenceNumber(4)));
   // What a branch that is cut off had before nobody knows: 8 is older than 7, 9 is not.
   std::vector<std::string> cut = snapshots;
   cut.insert(cut.begin() + 3, "7<6");

@@ -174,7 +174,7 @@ class Store final : public KeyPlaces {
       IW_TRY(LearnPart(run, keys, std::span(fresh).subspan(first, last - first)));
       first = last;
     }
-    if (!fresh.empty()) IW_TRY(Settle(run));
+    if (!fresh.empty()) IW_TRY(Settle(run, kIdleLooks));
     if (rows_ - before > kFewRows && rows_ - before > rows_ / kMostGrowth) IW_TRY(MergeAll(run));
     return numbers;
   }
@@ -286,18 +286,23 @@ class Store final : public KeyPlaces {
     return {};
   }
 
+  std::uint64_t Number(const std::string& property) const {
+    std::uint64_t value = 0;
+    return db_->GetIntProperty(property, &value) ? value : 0;
+  }
+  /// Merges that failed, for want of space above all: RocksDB tries again for ever.
+  std::uint64_t Failures() const { return Number(rocksdb::DB::Properties::kBackgroundErrors); }
+
   /// Waits until RocksDB has merged what it wants to merge: a merge that Close breaks off is begun
   /// anew by the next run, and by the one after it. "Pending" may stay for ever where there is
-  /// nothing to gain; then no merge begins.
-  Status Settle(RunContext& run) {
-    const auto number = [&](const std::string& property) {
-      std::uint64_t value = 0;
-      return db_->GetIntProperty(property, &value) ? value : 0;
-    };
+  /// nothing to gain; then no merge begins. Nothing depends on merges: one that fails is left.
+  Status Settle(RunContext& run, int idle_looks) {
     using Of = rocksdb::DB::Properties;
-    for (int idle = 0; idle < kIdleLooks && number(Of::kCompactionPending) > 0;) {
+    const std::uint64_t failures = Failures();
+    for (int idle = 0; idle < idle_looks && Number(Of::kCompactionPending) > 0;) {
       IW_TRY(run.SleepFor(kSettlePause));
-      idle = number(Of::kNumRunningCompactions) > 0 ? 0 : idle + 1;
+      idle = Number(Of::kNumRunningCompactions) > 0 ? 0 : idle + 1;
+      if (Failures() > failures) return {};
     }
     return {};
   }
@@ -306,7 +311,7 @@ class Store final : public KeyPlaces {
   /// single large one alone.
   Status MergeAll(RunContext& run) {
     IW_TRY(Said(db_->SetOptions({{kMergeTrigger, "1"}})));
-    IW_TRY(Settle(run));
+    IW_TRY(Settle(run, kIdleLooks * 10));  // until it has begun
     return Said(db_->SetOptions({{kMergeTrigger, std::to_string(kSortedRuns)}}));
   }
 
@@ -314,9 +319,15 @@ class Store final : public KeyPlaces {
   Status WriteRows(RunContext& run, rocksdb::WriteBatch& batch) {
     rocksdb::WriteOptions options = Unlogged();
     options.no_slowdown = true;
+    const std::uint64_t failures = Failures();
     for (;;) {
       const rocksdb::Status status = db_->Write(options, &batch);
       if (!status.IsIncomplete()) return Said(status);
+      if (Failures() > failures) {
+        return Error(Code::kExhausted, fmt::format("index {}: RocksDB cannot merge what was "
+                                                   "written; is the disk full?",
+                                                   folder_));
+      }
       IW_TRY(run.SleepFor(kStallPause));
     }
   }

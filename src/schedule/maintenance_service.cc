@@ -111,7 +111,9 @@ void MaintenanceService::LetGo() {
     if (!entry->retired || !entry->idle()) return false;
     // A successor's locks are others: to them, this one is held by a stranger who lives.
     if (entry->owes_release) {
-      owed_.push_back({entry->table.key, entry->locks->TableLock(), time_->Now()});
+      for (const auto& lock : {entry->locks->TableLock(), entry->locks->RecoveryLock()}) {
+        owed_.push_back({entry->table.key, lock, time_->Now()});
+      }
     }
     return true;
   });
@@ -322,7 +324,7 @@ void MaintenanceService::Abandon(Entry& entry, const Error& error) {
       entry.owes_release = false;
     }
   }
-  // What fails here, too, is told by the status; a lock that stays ends with its lease.
+  // What fails here, too, is told by the status.
   const Status told = Guarded([&]() -> Status {
     const std::scoped_lock lock(mutex_);
     for (const auto& taken : {slot, run_slot}) {
@@ -330,18 +332,16 @@ void MaintenanceService::Abandon(Entry& entry, const Error& error) {
     }
     slots_.Forget(entry.number);
     TellGranted();
+    if (broken) {
+      owed_.push_back({entry.table.key, broken->services().locks->TableLock(), time_->Now()});
+    }
     entry.status.last_error = error.message();
     options_.log->Warning(fmt::format("{}: {}", entry.table.key, error.message()));
     return {};
   });
-  const Status released = Guarded([&]() -> Status {
-    return broken ? broken->services().locks->TableLock()->Release() : Status();
-  });
   broken.reset();
   const std::scoped_lock lock(mutex_);
-  if (!told || !released) {
-    entry.status.last_error = (told ? released : told).error().message();
-  }
+  if (!told) entry.status.last_error = told.error().message();
   entry.next_wake = stopping_ ? std::nullopt : std::optional(time_->Now() + options_.reopen_delay);
   entry.busy = false;
 }

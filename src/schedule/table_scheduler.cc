@@ -72,6 +72,7 @@ void TableScheduler::CloseInterrupted() {
   if (!unfinished) {
     services_.log->Warning(fmt::format("{}: runs that were interrupted cannot be read: {}",
                                        options_.table, unfinished.error().message()));
+    next_close_ = later;
     return;
   }
   for (RunRecord& record : *unfinished) {
@@ -86,6 +87,10 @@ void TableScheduler::CloseInterrupted() {
     services_.log->Warning(fmt::format("{}: run {} of {} was interrupted{}", options_.table,
                                        record.run_id, record.task,
                                        kept ? "" : "; " + kept.error().message()));
+    if (!kept) {
+      next_close_ = later;
+      continue;
+    }
     if (const auto task = Find(record.task)) core_.OnResult(*task, RunOutcome::kStopped, Now());
     dirty_ = true;
   }

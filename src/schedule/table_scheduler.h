@@ -106,7 +106,7 @@ class TableScheduler {
   bool running() const { return running_.has_value(); }
   bool waits_for_gate() const { return gate_refused_; }
   /// The table lock may still be ours, for no run: Wake releases it.
-  bool owes_release() const { return next_release_.has_value(); }
+  bool owes_release() const { return next_release_.has_value() || owes_recovery_; }
   TableStatus status() const;
 
  private:

@@ -83,9 +83,10 @@ def metrics_and_actions(folder):
     assert 'tableName="race_w_t",taskName="RewriteDataFiles__0_"' in text, text
 
     # The API says the same.
+    files = len(service.program().run("inspect", "race.w.t", "data-files")[1])
+    service.wait_for(lambda: service.json("api/tables?search=RACE.w")["tables"][0]["facts"]["data_files"] == files)  # at the next look
     status, = service.json("api/tables?search=RACE.w")["tables"]
     assert [task["id"] for task in status["tasks"]] == ["rewrite-data-files", "expire-snapshots"], status
-    assert status["facts"]["data_files"] == len(service.program().run("inspect", "race.w.t", "data-files")[1]), status
     assert re.match(r"commit-count \d of 4", status["tasks"][0]["state"]), status
     runs = service.json("api/runs?table=race.w.t")["runs"]
     assert [run["run_id"] for run in runs] == sorted((run["run-id"] for run in service.runs()), reverse=True), runs

@@ -3,7 +3,7 @@
 /// \file catalog/filesystem/filesystem_catalog.h
 /// Tables as folders below a warehouse folder, namespaces as the folders between.
 ///
-/// For single writers and tests. Spec: connector "Hadoop catalog".   Java twin: HadoopCatalog.
+/// For single writers and tests.  Java twin: HadoopCatalog.
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 /// \file catalog/sql/sql_catalog.h
 /// The catalog in a database, in the layout of Java's JdbcCatalog and of PyIceberg's SqlCatalog.
 ///
-/// Spec: connector "JDBC catalog".   Java twin: JdbcCatalog.
+/// Java twin: JdbcCatalog.
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 /// \file catalog/sql/sql_tables.h
 /// The two tables that JDBC catalogs and PyIceberg share, as statements.
 ///
-/// Spec: connector "JDBC catalog".   Java twin: JdbcUtil.
+/// Java twin: JdbcUtil.
 
 #include <memory>
 #include <optional>
