@@ -59,7 +59,10 @@ Result<DroppedRowFinder> DroppedRowFinder::Make(std::shared_ptr<const TableMetad
   auto rep = std::make_unique<Rep>();
   rep->io = io;
   IW_ASSIGN(rep->positions, MakeReadPlan(metadata, Schema({position})));
-  IW_ASSIGN(rep->last_updated, MakeReadPlan(std::move(metadata), Schema({position, last_updated})));
+  IW_ASSIGN(const auto plan, MakeReadPlan(std::move(metadata), Schema({position, last_updated})));
+  const auto stored = std::make_shared<ReadPlan>(*plan);
+  stored->stored_lineage = true;
+  rep->last_updated = stored;
   rep->deletes = MakeDeleteCache(rep->positions, std::move(io), share);
   return DroppedRowFinder(std::move(rep));
 }
@@ -136,9 +139,10 @@ Result<DroppedRows> DroppedRowFinder::ByPosition(RunContext& run, const FileTask
   return out;
 }
 
-Status DroppedRowFinder::VisitLastUpdated(
-    RunContext& run, const FileTask& task, const PositionBitmap& rows,
-    const std::function<Status(std::int64_t, SequenceNumber)>& visit) const {
+Status DroppedRowFinder::VisitLastUpdated(RunContext& run, const FileTask& task,
+                                          const PositionBitmap& rows, const VisitRow& visit) const {
+  std::optional<SequenceNumber> inherited;
+  if (task.file_sequence_number == task.sequence_number) inherited = task.sequence_number;
   FileTask all_rows = task;
   all_rows.deletes.clear();
   IW_ASSIGN(auto reader,
@@ -150,9 +154,8 @@ Status DroppedRowFinder::VisitLastUpdated(
     const arrow::Int64Array& numbers = Integers(*batch, 1);
     for (std::int64_t i = 0; i < positions.length(); ++i) {
       if (!rows.Contains(positions.Value(i))) continue;
-      const SequenceNumber number =
-          numbers.IsNull(i) ? task.sequence_number : SequenceNumber(numbers.Value(i));
-      IW_TRY(visit(positions.Value(i), number));
+      IW_TRY(visit(positions.Value(i),
+                   numbers.IsNull(i) ? inherited : SequenceNumber(numbers.Value(i))));
     }
   }
 }

@@ -55,11 +55,13 @@ class DroppedRowFinder {
   /// What the task's position deletes name, without a look at the data file. Errors: as Find.
   Result<DroppedRows> ByPosition(RunContext& run, const FileTask& task) const;
 
-  /// Calls `visit` with position and _last_updated_sequence_number of each row that is in `rows`;
-  /// where the file has no row lineage it is the file's data sequence number. Deletes do not
-  /// matter. Errors: as Find, and those of visit.
+  /// Calls `visit` with position and _last_updated_sequence_number of each row that is in `rows`.
+  /// Where the file does not say, it is that of the commit which added the file; unset if that was
+  /// a rewrite, which gave the file the number of an older commit. Deletes do not matter. Errors:
+  /// as Find, and those of visit.
+  using VisitRow = std::function<Status(std::int64_t, std::optional<SequenceNumber>)>;
   Status VisitLastUpdated(RunContext& run, const FileTask& task, const PositionBitmap& rows,
-                          const std::function<Status(std::int64_t, SequenceNumber)>& visit) const;
+                          const VisitRow& visit) const;
 
  private:
   struct Rep;

@@ -94,6 +94,7 @@ TEST_F(DroppedRowsTest, KeysComeOutOfTheBudget) {
 }
 
 TEST_F(DroppedRowsTest, LastUpdatedNumbersOfRows) {
+  constexpr std::int64_t kUnknown = -1;
   const arrow::FieldVector with_lineage = {
       Col(1, "id", arrow::int64()),
       Col(2147483539, "_last_updated_sequence_number", arrow::int64())};
@@ -110,16 +111,20 @@ TEST_F(DroppedRowsTest, LastUpdatedNumbersOfRows) {
     PositionBitmap rows;
     rows.AddRange(0, 2);
     std::vector<std::pair<std::int64_t, std::int64_t>> out;
-    EXPECT_THAT(finder->VisitLastUpdated(run, task, rows,
-                                         [&](std::int64_t row, SequenceNumber number) -> Status {
-                                           out.emplace_back(row, Raw(number));
-                                           return {};
-                                         }),
-                IsOk());
+    const auto visit = [&](std::int64_t row, std::optional<SequenceNumber> number) -> Status {
+      out.emplace_back(row, number ? Raw(*number) : kUnknown);
+      return {};
+    };
+    EXPECT_THAT(finder->VisitLastUpdated(run, task, rows, visit), IsOk());
     return out;
   };
+  tasks()[0].file_sequence_number = tasks()[0].sequence_number;
+  tasks()[1].file_sequence_number = tasks()[1].sequence_number;
   EXPECT_THAT(numbers(tasks()[1]), ElementsAre(Pair(0, 4), Pair(1, 7)));
   EXPECT_THAT(numbers(tasks()[0]), ElementsAre(Pair(0, 1), Pair(1, 1))) << "without lineage";
+  tasks()[0].file_sequence_number = tasks()[1].file_sequence_number = SequenceNumber(9);
+  EXPECT_THAT(numbers(tasks()[1]), ElementsAre(Pair(0, 4), Pair(1, kUnknown))) << "rewritten";
+  EXPECT_THAT(numbers(tasks()[0]), ElementsAre(Pair(0, kUnknown), Pair(1, kUnknown)));
 }
 
 }  // namespace

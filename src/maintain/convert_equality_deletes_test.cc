@@ -343,6 +343,19 @@ TEST_F(ConvertPromotionTest, RowsAreToldApartInACompactedFileToo) {
   EXPECT_THAT(Ids(), ElementsAre(1, 3, 4, 5));
 }
 
+/// As an engine does that knows no row lineage.
+TEST_F(ConvertPromotionTest, ARewriteWithoutLineageHidesWhenRowsCame) {
+  Upsert({1}, {}, "staging");
+  Upsert({}, {1}, "main");
+  const DataFile merged = Rows("merged", {1, 2, 3, 1});
+  SnapshotUpdate rewrite{.operation = "replace"};
+  for (const DataFile& file : Live()) rewrite.removed_data_files.push_back(file);
+  rewrite.added_data_files = {{merged, Load().metadata().FindRef("main")->sequence_number}};
+  Commit(rewrite);
+  EXPECT_THAT(Promote(), HasError(Code::kConflict, HasSubstr("merged was rewritten without row")));
+  EXPECT_THAT(Ids(), ElementsAre(1, 1, 2, 3));
+}
+
 /// By default the output of compaction has the number of the head, here of a promotion.
 TEST_F(ConvertPromotionTest, RowsAreToldApartInAFileThatHasTheNumberOfAPromotion) {
   Upsert({}, {9}, "staging");

@@ -1,5 +1,7 @@
 #include "maintain/resolve_deletes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
@@ -20,6 +22,15 @@ bool IsEqualityDelete(const std::shared_ptr<const DeleteTask>& deletes) {
   return deletes->file.content == FileContent::kEqualityDeletes;
 }
 
+Error UnknownAge(const DataFile& file) {
+  return Error(
+      Code::kConflict,
+      fmt::format("data file {} was rewritten without row lineage: nobody knows whether its "
+                  "rows came before the staged deletes or after them; recreate the staging "
+                  "branch from the target",
+                  file.file_path.text()));
+}
+
 /// Takes back the rows that the equality deletes must not reach.
 Status LeaveUnreached(RunContext& run, const DroppedRowFinder& finder, const FileTask& task,
                       const ResolveOptions& options, DroppedRows& rows) {
@@ -29,13 +40,14 @@ Status LeaveUnreached(RunContext& run, const DroppedRowFinder& finder, const Fil
   IW_ASSIGN(DroppedRows before, finder.ByPosition(run, task));
   if (!whole_file) {
     PositionBitmap reached = before.positions.Clone();
-    IW_TRY(finder.VisitLastUpdated(run, task, rows.positions,
-                                   [&](std::int64_t position, SequenceNumber number) -> Status {
-                                     if (before.positions.Contains(position)) return {};
-                                     IW_ASSIGN(const bool reaches, options.reaches_row(number));
-                                     if (reaches) reached.Add(position);
-                                     return {};
-                                   }));
+    const auto visit = [&](std::int64_t position, std::optional<SequenceNumber> number) -> Status {
+      if (before.positions.Contains(position)) return {};
+      if (!number) return UnknownAge(task.data_file);
+      IW_ASSIGN(const bool reaches, options.reaches_row(*number));
+      if (reaches) reached.Add(position);
+      return {};
+    };
+    IW_TRY(finder.VisitLastUpdated(run, task, rows.positions, visit));
     before.positions = std::move(reached);
   }
   rows.positions = std::move(before.positions);
