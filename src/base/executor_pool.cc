@@ -22,9 +22,10 @@ void WorkerPool::Submit(std::function<void()> work) {
       threads_.emplace_back([this] { Loop(); });
     } catch (...) {
       // The threads there are do the work, later.
-      if (!threads_.empty()) return;
-      queue_.pop_back();
-      throw;
+      if (threads_.empty()) {
+        queue_.pop_back();
+        throw;
+      }
     }
   }
   changed_.notify_one();

@@ -203,12 +203,8 @@ TEST(ConvertInPlaceTest, KeysThatDoNotFitAreDoneInParts) {
   for (int i = 0; i < 30'000; ++i) ids.push_back(i);
   table.Upsert({}, ids);
   table.Upsert(std::vector<int>(ids.begin(), ids.end() - 1), {});
-  Table loaded = table.Load();
   RunContext small({.memory_limit_bytes = 1 << 20});
-  TaskReport report;
-  ASSERT_THAT(
-      ConvertEqualityDeletes({.equality_field_columns = "id"}).Execute(small, loaded, report),
-      IsOk());
+  ASSERT_THAT(table.ConvertIn(small), IsOk());
   EXPECT_LT(small.memory().peak(), 1 << 20);
   EXPECT_EQ(small.memory().used(), 0);
   EXPECT_THAT(table.Ids(), ElementsAre(29'999));
@@ -229,14 +225,10 @@ TEST(ConvertInPlaceTest, APlanThatDoesNotFitIsDoneInParts) {
     }
     table.Commit(deletes);
   }
-  Table loaded = table.Load();
   RunContext small({.memory_limit_bytes = 1 << 20});
-  TaskReport report;
-  ASSERT_THAT(
-      ConvertEqualityDeletes({.equality_field_columns = "id"}).Execute(small, loaded, report),
-      IsOk());
-  EXPECT_EQ(report.snapshot_ids.size(), 2U) << "54 deletes fit beside 100 files";
-  EXPECT_EQ(report.counts["removed-eq-delete-num"], 80);
+  ASSERT_THAT(table.ConvertIn(small), IsOk());
+  EXPECT_EQ(table.report.snapshot_ids.size(), 2U) << "54 deletes fit beside 100 files";
+  EXPECT_EQ(table.Count("removed-eq-delete-num"), 80);
   EXPECT_EQ(table.EqualityDeleteFiles(), 0);
   EXPECT_EQ(table.Ids().size(), 20U);
 }
@@ -260,14 +252,11 @@ void ManyCommitsOfUpserts(std::int64_t limit) {
   for (int commit = 1; commit <= 25; ++commit) dropped += 1000 - live[commit];
 
   const auto rows = table.LiveRows();
-  Table loaded = table.Load();
   RunContext run({.memory_limit_bytes = limit, .threads = 2});
-  TaskReport report;
-  ASSERT_THAT(ConvertEqualityDeletes({.equality_field_columns = "id"}).Execute(run, loaded, report),
-              IsOk());
+  ASSERT_THAT(table.ConvertIn(run), IsOk());
   EXPECT_EQ(table.LiveRows(), rows);
-  EXPECT_EQ(report.counts["resolved-delete-num"], dropped);
-  EXPECT_EQ(report.counts["removed-eq-delete-num"], 25);
+  EXPECT_EQ(table.Count("resolved-delete-num"), dropped);
+  EXPECT_EQ(table.Count("removed-eq-delete-num"), 25);
   EXPECT_EQ(table.Vectors()["f1"], std::ssize(file_of));
   EXPECT_LE(run.memory().peak(), limit);
   EXPECT_EQ(run.memory().used(), 0);

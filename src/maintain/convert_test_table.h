@@ -34,6 +34,12 @@ class ConvertTestTable : public RewriteTestTable {
     if (options.equality_field_columns.empty()) options.equality_field_columns = "id";
     return ConvertEqualityDeletes(std::move(options)).Execute(run(), table, report);
   }
+  /// In place, with another budget and other threads.
+  Status ConvertIn(RunContext& other) {
+    Table table = Load();
+    report = {};
+    return ConvertEqualityDeletes({.equality_field_columns = "id"}).Execute(other, table, report);
+  }
   Status Promote(ConvertEqualityDeletesOptions options = {}) {
     options.staging_branch = "staging";
     return Convert(std::move(options));

@@ -299,10 +299,12 @@ class Store final : public KeyPlaces {
   Status Settle(RunContext& run, int idle_looks) {
     using Of = rocksdb::DB::Properties;
     const std::uint64_t failures = Failures();
-    for (int idle = 0; idle < idle_looks && Number(Of::kCompactionPending) > 0;) {
+    for (int idle = 0; idle < idle_looks && Failures() == failures;) {
+      // Of a merge that runs nothing is pending.
+      const bool is_running = Number(Of::kNumRunningCompactions) > 0;
+      if (!is_running && Number(Of::kCompactionPending) == 0) return {};
+      idle = is_running ? 0 : idle + 1;
       IW_TRY(run.SleepFor(kSettlePause));
-      idle = Number(Of::kNumRunningCompactions) > 0 ? 0 : idle + 1;
-      if (Failures() > failures) return {};
     }
     return {};
   }

@@ -48,14 +48,20 @@ TEST(RunSlotsTest, PoolsAreApart) {
   EXPECT_EQ(slots.pool("big").memory_per_task(), 50);
 }
 
-// A table has a task for each of two pools; while it waits for both, another task has its turn.
-TEST(RunSlotsTest, ASlotThatIsNotTheOneThatIsWantedGoesOn) {
+/// Pools of one slot each, both taken; table 3 has a task for each and waits for both.
+RunSlots BothTaken(TimePoint now) {
   RunSlots slots({{"a", {}}, {"b", {}}}, {});
-  const TimePoint now = FromMillis(0);
   EXPECT_EQ(slots.Take(1, "a", false, now), "");
   EXPECT_EQ(slots.Take(2, "b", false, now), "");
   EXPECT_NE(slots.Take(3, "a", false, now), "");
   EXPECT_NE(slots.Take(3, "b", false, now), "");
+  return slots;
+}
+
+// A table has a task for each of two pools; while it waits for both, another task has its turn.
+TEST(RunSlotsTest, ASlotThatIsNotTheOneThatIsWantedGoesOn) {
+  const TimePoint now = FromMillis(0);
+  RunSlots slots = BothTaken(now);
   EXPECT_THAT(Free(slots, "a"), ElementsAre(3));
   EXPECT_NE(slots.Take(3, "b", false, now), "");
   EXPECT_EQ(slots.used("a"), 0) << "held by nobody who uses it";
@@ -70,12 +76,8 @@ TEST(RunSlotsTest, ASlotThatIsNotTheOneThatIsWantedGoesOn) {
 
 // Both slots are granted before the table is asked.
 TEST(RunSlotsTest, TwoGrantsAreTwoSlots) {
-  RunSlots slots({{"a", {}}, {"b", {}}}, {});
   const TimePoint now = FromMillis(0);
-  EXPECT_EQ(slots.Take(1, "a", false, now), "");
-  EXPECT_EQ(slots.Take(2, "b", false, now), "");
-  EXPECT_NE(slots.Take(3, "a", false, now), "");
-  EXPECT_NE(slots.Take(3, "b", false, now), "");
+  RunSlots slots = BothTaken(now);
   EXPECT_NE(slots.Take(4, "a", false, now), "");
   EXPECT_THAT(Free(slots, "a"), ElementsAre(3));
   EXPECT_THAT(Free(slots, "b"), ElementsAre(3));

@@ -165,12 +165,13 @@ TaskOptionTexts OptionsOf(const ConfigValues& all, const TaskType& type, const s
   // The sink's write branch, as Flink's sink hands it on; main if it does not say.
   const auto branch = all.find("branch");
   const auto target = all.find(id + ".target-branch");
-  if (branch == all.end() && target != all.end() && target->second.from_flink) {
+  const bool is_conversion = type.branch_options.size() > 1;
+  if (is_conversion && branch == all.end() && target != all.end() && target->second.from_flink) {
     options.try_emplace(std::string(type.branch_options.front()), "main");
   }
   if (branch != all.end() && !type.branch_options.empty()) {
     options.try_emplace(std::string(type.branch_options.front()), branch->second.node.text);
-    if (type.branch_options.size() > 1) {
+    if (is_conversion) {
       options.try_emplace(std::string(type.branch_options.back()), branch->second.node.text);
     }
   }
